@@ -11,6 +11,7 @@ from paddock.core import events as ev
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.ids import TaskId, task_id
+from paddock.core.intent import holds
 from paddock.core.intent import tasks as intent
 from paddock.core.merge import events as qe
 from paddock.core.merge.model import Change
@@ -21,6 +22,7 @@ from tests.core.ledger import Ledger, assert_sound, fold, fold_from_snapshot
 
 KNOWN = intent.Known(frozenset({"parser"}), frozenset({"claude", "codex"}))
 HEAD = "c" * 40
+SEAT = holds.Seat("host", "id", "7 7 boot")
 NEXT = ("review", "approval", "noop", "retry", "fail", "block")
 
 numbers = st.integers(1, 12)
@@ -109,6 +111,23 @@ class Fleet(RuleBasedStateMachine):
     def message(self, names: list[int]) -> None:
         self.decide(intent.send_message, self.named(names), "also do this")
 
+    @rule(names=some_numbers)
+    def hold(self, names: list[int]) -> None:
+        for name in self.named(names):
+            self.decide(holds.hold_task, name, SEAT)
+
+    @rule(names=some_numbers, back=st.booleans())
+    def stop_holding(self, names: list[int], back: bool) -> None:
+        for name in self.named(names):
+            live = self.board.tasks[name].live_attempt if name in self.board.tasks else None
+            if live is None or live.held is None:
+                continue
+            ended = ev.TurnEnded(live.turn, exit=0) if live.interactive else None
+            if back:
+                self.decide(holds.hand_back, name, live.held.by, "", ended)
+            else:
+                self.decide(holds.leave, live.id, ended)
+
     @rule(number=numbers)
     def start_attempt(self, number: int) -> None:
         ready = [task for task in self.board.ready if self.board.tasks[task].live_attempt is None]
@@ -133,7 +152,9 @@ class Fleet(RuleBasedStateMachine):
         if attempt.turn_open:
             event = ev.TurnEnded(attempt.turn, exit=0, steps=3, output_tokens=10, cost_usd=0.5)
         else:
-            event = ev.TurnStarted(attempt.turn + 1, session="s", messages=task.inbox)
+            is_held = attempt.held is not None
+            messages = () if is_held else task.inbox
+            event = ev.TurnStarted(attempt.turn + 1, session="s", messages=messages, interactive=is_held)
         self.ledger.write(ev.Draft(event, task=name, attempt=attempt.id))
 
     @precondition(lambda self: self.board.live)
@@ -144,6 +165,7 @@ class Fleet(RuleBasedStateMachine):
         assert attempt is not None
         if attempt.turn_open:
             self.ledger.write(ev.Draft(ev.TurnEnded(attempt.turn, exit=0), task=name, attempt=attempt.id))
+        self.decide(holds.leave, attempt.id, None)
         if attempt.role is Role.REVIEW and then == "noop":
             then = "review"
         self.ledger.end(name, then, head=HEAD, counted=counted)

@@ -150,7 +150,7 @@ def test_a_row_tells_what_its_agent_does_and_what_people_may_ask(eye: LedgerEye)
     )
     assert (row.cost_usd, row.insertions, row.deletions, row.files) == (0.25, 5, 2, 1)
     assert row.stuck == "quiet for 6m"
-    assert row.may == ("stop", "cancel", "message", "edit", "diff")
+    assert row.may == ("stop", "cancel", "message", "edit", "diff", "connect")
     assert (seen.agents.running, seen.agents.cap, seen.agents.limit) == (1, 8, "memory")
     assert seen.words == "Nobody waits for you. 1 agent is at work."
     other = ledger.add()

@@ -12,6 +12,7 @@ from paddock.core import events as ev
 from paddock.core.board import Board
 from paddock.core.errors import IllegalTransition, PaddockError
 from paddock.core.ids import TaskId
+from paddock.core.intent import holds
 from paddock.core.intent import tasks as intent
 from paddock.core.intent.choices import Choice, choices_of
 from paddock.core.intent.landing import conflict_to_resolve, reject_task
@@ -24,7 +25,7 @@ from paddock.core.snapshot import decode_board, encode_board
 from paddock.core.tasks.task import Phase
 from tests.core.ledger import Ledger
 from tests.core.review.loop import Loop, finds
-from tests.core.test_board_machine import HEAD, KNOWN, Fleet
+from tests.core.test_board_machine import HEAD, KNOWN, SEAT, Fleet
 
 T1 = TaskId("t1")
 NEWER = "d" * 40
@@ -59,6 +60,12 @@ def resolve(board: Board, name: TaskId) -> list[ev.Draft]:
     return []
 
 
+def hand_back(board: Board, name: TaskId) -> list[ev.Draft]:
+    live = board.tasks[name].live_attempt
+    ended = ev.TurnEnded(live.turn, exit=0) if live is not None and live.interactive else None
+    return holds.hand_back(board, name, "ana@host", "", ended)
+
+
 class Choosing(Fleet):
     """The fleet of the board's own test, and a person who looks at each task in turn."""
 
@@ -83,6 +90,8 @@ class Choosing(Fleet):
                 TaskAction.EDIT: lambda name=name: intent.edit_task(board, name, ev.TaskEdited(priority=1), KNOWN),
                 TaskAction.REJECT: lambda name=name: reject_task(board, name, "not so"),
                 TaskAction.RESOLVE: lambda name=name: resolve(board, name),
+                TaskAction.CONNECT: lambda name=name: holds.hold_task(board, name, SEAT),
+                TaskAction.HANDBACK: lambda name=name: hand_back(board, name),
             }
             choices = choices_of(board, task)
             for action, decide in asked.items():

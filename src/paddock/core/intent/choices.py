@@ -56,6 +56,8 @@ def _stopped(_board: Board, task: Task) -> str:
     assert live is not None
     if live.stop_requested is not None:
         return f"{live.id} is already being stopped"
+    if live.held is not None:
+        return f"ends what {live.held.by} does in {live.id}; its worktree and its commits are kept"
     return f"ends {live.id}; its worktree and its commits are kept"
 
 
@@ -68,7 +70,9 @@ def _cancelled(board: Board, task: Task) -> str:
 
 
 def _heard(_board: Board, task: Task) -> str:
-    if task.live_attempt is not None:
+    if (live := task.live_attempt) is not None and live.held is not None:
+        return f"the agent hears it when {live.held.by} hands it back"
+    if live is not None:
         return "the agent hears it at the end of its turn"
     if task.phase in (Phase.READY, Phase.WAITING):
         return "its next attempt begins with it"
@@ -89,6 +93,16 @@ def _resolved(_board: Board, task: Task) -> str:
     return f"opens a worktree that merges main into {task.branch}, for you to resolve what conflicts"
 
 
+def _connected(_board: Board, task: Task) -> str:
+    if (live := task.live_attempt) is not None:
+        return f"ends the turn of {live.id}, and lets you work with its agent in a terminal"
+    return "opens its conversation again, for you to work with its agent in a terminal"
+
+
+def _handed_back(_board: Board, _task: Task) -> str:
+    return "its agent goes on, with your message if you have one"
+
+
 _EFFECTS: dict[TaskAction, Callable[[Board, Task], str]] = {
     TaskAction.APPROVE: _approved,
     TaskAction.REJECT: _rejected,
@@ -99,4 +113,6 @@ _EFFECTS: dict[TaskAction, Callable[[Board, Task], str]] = {
     TaskAction.EDIT: _edited,
     TaskAction.DIFF: _shown,
     TaskAction.RESOLVE: _resolved,
+    TaskAction.CONNECT: _connected,
+    TaskAction.HANDBACK: _handed_back,
 }

@@ -4,6 +4,7 @@ They know the board and nothing else. What git has to say about an approval (whe
 and is not in main yet) is found out when it is made: see `head_to_land`.
 """
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,6 +14,7 @@ from paddock.core.errors import PaddockError
 from paddock.core.ids import printable, some_names
 from paddock.core.tasks.life import may_retry
 from paddock.core.tasks.task import FINISHED, Phase, Task
+from paddock.core.tasks.vocabulary import Outcome
 
 
 class TaskAction(StrEnum):
@@ -27,6 +29,8 @@ class TaskAction(StrEnum):
     EDIT = "edit"
     DIFF = "diff"
     RESOLVE = "resolve"
+    CONNECT = "connect"
+    HANDBACK = "handback"
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +145,49 @@ def _resolve(_board: Board, task: Task) -> Obstacle | None:
     return None
 
 
+def _connect(_board: Board, task: Task) -> Obstacle | None:
+    live = task.live_attempt
+    if task.phase is Phase.CANCELLED and live is not None:
+        return _of(task, f"was cancelled: `{live.id}` is still being stopped", _look(task))
+    if task.phase in {Phase.LANDED, Phase.CANCELLED}:
+        return _of(task, f"{task.phase.words}", f"go on from it in a new task: `paddock fork {task.id} …`")
+    if task.phase is Phase.QUEUED:
+        return _of(task, "is in the merge queue", f"take it out first: `paddock queue cancel {task.id}`")
+    if task.worker is None:
+        return _of(task, "has no agent yet", "`paddock run` starts one when it is ready")
+    if live is None:
+        return None
+    if live.role is not task.role:
+        first = f"wait for its verdict, or run `paddock stop {task.id}` first"
+        return _of(task, f"is in review by `{live.id}`", first)
+    if live.held is not None:
+        held = f"`{live.id}` is held by {printable(live.held.by, 40)} since {since_words(live.held.since)}"
+        return Obstacle(held, held, f"`paddock connect {task.id} --watch` shows what they do, without a say in it")
+    if live.stop_requested is not None:
+        stopping = f"`{live.id}` is being stopped by {printable(live.stop_requested, 40)}"
+        return Obstacle(stopping, stopping, "wait until it has ended: `paddock status` tells")
+    return None
+
+
+def _handback(board: Board, task: Task) -> Obstacle | None:
+    live = task.live_attempt
+    if live is not None and live.held is not None:
+        return None
+    if live is None and was_left(task):
+        return _message(board, task)
+    return _of(task, "is held by nobody: there is nothing to hand back", f"`paddock message {task.id} …` tells it more")
+
+
+def was_left(task: Task) -> bool:
+    """Whether a person has interrupted its agent and left, without saying whether that should go on."""
+    last = task.worker
+    return task.phase is Phase.BLOCKED and last is not None and last.outcome is Outcome.LEFT and last.found is None
+
+
+def since_words(at: float) -> str:
+    return time.strftime("%d %b %H:%M UTC", time.gmtime(at)).lstrip("0")
+
+
 def _of(task: Task, predicate: str, hint: str, why: str = "") -> Obstacle:
     return Obstacle(why or f"it {predicate}", f"task `{task.id}` {predicate}", hint)
 
@@ -159,4 +206,6 @@ _FINDERS: dict[TaskAction, Callable[[Board, Task], Obstacle | None]] = {
     TaskAction.EDIT: _edit,
     TaskAction.DIFF: _diff,
     TaskAction.RESOLVE: _resolve,
+    TaskAction.CONNECT: _connect,
+    TaskAction.HANDBACK: _handback,
 }

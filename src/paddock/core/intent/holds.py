@@ -1,0 +1,153 @@
+"""A person takes an attempt over, works in its engine's own terminal, and leaves: pure decisions over the board.
+
+One that is live is held as it is. After one that has ended a visit begins: an attempt of its own, in the conversation,
+the folder and on the branch of the last one. Whoever leaves has it judged, or hands it back to its agent.
+"""
+
+from dataclasses import dataclass
+
+from paddock.core import events as ev
+from paddock.core.board import Board
+from paddock.core.errors import PaddockError
+from paddock.core.ids import AttemptId, TaskId, attempt_id, printable, task_of
+from paddock.core.intent.obstacles import TaskAction, require_possible, since_words
+from paddock.core.tasks.conversations import memory_of_turn, resumable_session
+from paddock.core.tasks.task import Attempt, Task
+from paddock.core.wording import check_brief
+
+GO_ON = "Go on with the task."
+"""What an agent is told that is handed back without a word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """What keeps an attempt for a person; `process` is a process of the host as `ProcessIdentity` writes it."""
+
+    host: str
+    host_id: str
+    process: str
+
+
+def hold_task(board: Board, name: TaskId, seat: Seat) -> list[ev.Draft]:
+    """Holds its live attempt, or begins a visit. Raises PaddockError.
+
+    A turn that runs is ended by the fleet; until the board says so, no other may be opened.
+    """
+    task = board.task(name)
+    require_possible(board, task, TaskAction.CONNECT)
+    live = task.live_attempt
+    began = [] if live is not None else [begin_visit(task, seat)]
+    held = ev.AttemptHeld(seat.host, seat.host_id, seat.process)
+    attempt = live.id if live is not None else attempt_id(task.id, task.newest + 1)
+    return [*began, ev.Draft(held, task=name, attempt=attempt)]
+
+
+def begin_visit(task: Task, seat: Seat) -> ev.Draft:
+    """In the conversation of its last worker, and where that cannot be resumed, at least with its commits."""
+    last = task.worker
+    assert last is not None
+    session = resumable_session(last)
+    started = ev.AttemptStarted(
+        engine=last.engine,
+        base=last.base,
+        branch=last.branch,
+        agent=last.agent,
+        model=last.model,
+        host=seat.host,
+        host_id=seat.host_id,
+        worktree=last.worktree if session else "",
+        memory=last.memory if session else "",
+        continues=last.id,
+        session=session,
+        session_used=last.conversation_used if session else (0, 0, 0, 0),
+        session_cost=last.conversation_cost if session else 0.0,
+        account=last.account,
+        role=task.role,
+        visit=True,
+    )
+    return ev.Draft(started, task=task.id, attempt=attempt_id(task.id, task.newest + 1))
+
+
+def open_terminal(
+    board: Board,
+    attempt: AttemptId,
+    *,
+    worktree: str,
+    fence: str,
+    session: str | None,
+    new_conversation: str = "",
+) -> list[ev.Draft]:
+    """The engine's terminal is about to open, in the conversation `session`; None where it begins one, for the reason
+    `new_conversation` if there was one before. Empty while the turn that was interrupted is still being ended.
+
+    Raises PaddockError if the attempt is no longer held.
+    """
+    live = _held(board, attempt)
+    if live.turn_open:
+        return []
+    turn = ev.TurnStarted(
+        turn=live.turn + 1,
+        session=session,
+        worktree=worktree,
+        new_conversation=new_conversation,
+        fence=fence,
+        memory=memory_of_turn(live, begins=session is None),
+        interactive=True,
+    )
+    return [ev.Draft(turn, task=_task(board, attempt).id, attempt=attempt)]
+
+
+def leave(
+    board: Board, attempt: AttemptId, ended: ev.TurnEnded | None, *, handback: str | None = None, reason: str = ""
+) -> list[ev.Draft]:
+    """Ends the hold, and with it the interactive turn, as `ended` tells of it. With `handback`, which is what to tell
+    it, its agent goes on; otherwise the attempt is judged. Nothing if somebody has ended the hold already.
+
+    An interactive turn must be over when this is recorded, with all its processes.
+    """
+    task = _task(board, attempt)
+    live = task.live_attempt
+    if live is None or live.id != attempt or live.held is None:
+        return []
+    closing = [ended] if live.interactive and ended is not None else []
+    events: list[ev.Event] = [*closing, ev.HoldEnded(handback is not None, reason)]
+    drafts = [ev.Draft(event, task=task.id, attempt=attempt) for event in events]
+    return [*drafts, *([_told(task, handback)] if handback is not None else [])]
+
+
+def hand_back(board: Board, name: TaskId, by: str, text: str = "", ended: ev.TurnEnded | None = None) -> list[ev.Draft]:
+    """The agent goes on, told `text`: from a hold of `by`'s, or after they had left without saying whether it should.
+
+    Raises PaddockError.
+    """
+    words = text or GO_ON
+    check_brief(words, "the message")
+    task = board.task(name)
+    require_possible(board, task, TaskAction.HANDBACK)
+    live = task.live_attempt
+    if live is None:
+        return [_told(task, words)]
+    assert live.held is not None
+    if live.held.by != by:
+        raise PaddockError(
+            f"`{live.id}` is held by {printable(live.held.by, 40)} since {since_words(live.held.since)}",
+            f"only they hand it back; `paddock stop {name}` ends what they do there",
+        )
+    return leave(board, live.id, ended, handback=words)
+
+
+def _told(task: Task, text: str) -> ev.Draft:
+    return ev.Draft(ev.MessageSent(text), task=task.id)
+
+
+def _task(board: Board, attempt: AttemptId) -> Task:
+    return board.task(task_of(attempt))
+
+
+def _held(board: Board, attempt: AttemptId) -> Attempt:
+    live = _task(board, attempt).live_attempt
+    if live is None or live.id != attempt or live.held is None:
+        raise PaddockError(
+            f"`{attempt}` is no longer held: it was stopped or cancelled meanwhile", f"see `paddock show {attempt}`"
+        )
+    return live
