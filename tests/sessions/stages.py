@@ -2,12 +2,16 @@
 
 import asyncio
 import os
+import sys
 import uuid
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
+import pytest
+
+import paddock
 from paddock.core.fence import Level
 from paddock.sessions.fence import Fence
 from paddock.sessions.opening import open_sessions
@@ -17,6 +21,18 @@ from tests.sessions.conftest import PATIENCE_SECONDS, no_checkpoint
 from tests.simulation.troupe import Part, PlayedSessions, Troupe
 from tests.simulation.virtual import VirtualLoop, VirtualTime
 
+LISTENER = """
+import select, sys
+from pathlib import Path
+from paddock.sessions.mailbox import Mailbox
+mailbox, taken = Mailbox(Path(sys.argv[1])), 0
+while taken < 3:
+    for letter in mailbox.take():
+        taken += 1
+        print(letter.number, flush=True)
+    if taken < 3:
+        select.select([mailbox], [], [])
+"""
 Scene = Callable[[], Awaitable[None]]
 
 
@@ -41,6 +57,9 @@ class Stage(Protocol):
         """Another handle on the same turns, as another daemon has."""
 
     def order(self, turn: Turn, script: Script) -> TurnOrder: ...
+
+    def listener(self, turn: Turn, mailbox: Path) -> TurnOrder:
+        """One that says the number of each letter it takes, and ends after the third."""
 
     def impossible(self, turn: Turn) -> TurnOrder:
         """One that cannot be started."""
@@ -73,6 +92,9 @@ class DetachedStage:
         end = "while :; do sleep 600; done" if script.hangs else f"exit {script.code}"
         return self._order(turn, ("sh", "-c", "\n".join([*lines, end])))
 
+    def listener(self, turn: Turn, mailbox: Path) -> TurnOrder:
+        return replace(self._order(turn, (sys.executable, "-c", LISTENER, str(mailbox))), mail=True)
+
     def impossible(self, turn: Turn) -> TurnOrder:
         return self._order(turn, ("no-such-command",))
 
@@ -93,7 +115,8 @@ class DetachedStage:
 
 def fenced_stage(folder: Path) -> Stage:
     need_bubblewrap()
-    return DetachedStage(folder, fence=Fence(Level.FILES, writes=(folder,)))
+    ours = (Path(sys.prefix), Path(sys.base_prefix), Path(paddock.__file__).parents[1])
+    return DetachedStage(folder, fence=Fence(Level.FILES, reads=ours, writes=(folder,)))
 
 
 class PlayedStage:
@@ -112,6 +135,9 @@ class PlayedStage:
         ends = None if script.hangs else 0.1 * len(says) + 0.1
         self._parts[turn] = Part(says, ends, code=script.code, deaf=script.deaf, leaves=script.leaves)
         return TurnOrder(turn, ("player",), {}, Path("/"))
+
+    def listener(self, turn: Turn, mailbox: Path) -> TurnOrder:
+        pytest.skip("what a player says is written before it begins")
 
     def impossible(self, turn: Turn) -> TurnOrder:
         self._parts[turn] = Part(refuses="it cannot start")

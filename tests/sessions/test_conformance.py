@@ -9,6 +9,7 @@ import pytest
 
 from paddock.core.errors import PaddockError
 from paddock.sessions.host import Host
+from paddock.sessions.mailbox import Letter
 from paddock.sessions.protocol import Exited, NeverStarted, Running, Sessions, Stream, Turn, TurnState
 from tests.sessions.stages import STAGES, Script, Stage
 
@@ -114,6 +115,23 @@ def test_a_reader_resumes_at_the_offset_another_has_come_to(stage: Stage) -> Non
         rest = stage.open().output(T1, Stream.STDOUT, whole[1].offset).read()
         assert [line.text for line in rest] == ["two", "three"]
         assert rest == whole[1:]
+
+    stage.play(scene)
+
+
+def test_letters_reach_a_running_turn_once_whoever_posts_them(stage: Stage) -> None:
+    async def scene() -> None:
+        first, second = stage.open(), stage.open()
+        order = stage.listener(T1, first.mailbox(T1))
+        await asyncio.to_thread(first.start, order)
+        first.post(T1, Letter(3, "three"))
+        await follow(first, T1, 1)
+        second.post(T1, Letter(3, "three"))
+        second.post(T1, Letter(5, "five"))
+        await follow(second, T1, 2)
+        first.post(T1, Letter(9, "nine"))
+        assert isinstance(await end_of(second, T1), Exited)
+        assert said(second, T1).split() == ["3", "5", "9"]
 
     stage.play(scene)
 
