@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.cli.terminal.columns import columns, shorten
+from paddock.core.columns import columns, shorten
 from paddock.cli.terminal.text import cut
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from paddock.cli.pages.live import NOTHING_YET, lay_out
 from paddock.cli.pages.scene import AgentRow, NeedRow, Scene
-from paddock.cli.terminal.columns import columns
+from paddock.core.columns import columns
 from paddock.cli.terminal.screen import StyledLine, style_line
 from paddock.core.tasks.task import Phase
 

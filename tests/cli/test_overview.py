@@ -10,7 +10,7 @@ from textwrap import dedent
 import pytest
 
 from paddock.cli.pages import overview
-from paddock.cli.terminal.columns import columns
+from paddock.core.columns import columns
 from paddock.core import events as ev
 from paddock.core.board import Board
 from paddock.core.ids import TaskId

@@ -59,16 +59,23 @@ def parse_task(text: str) -> TaskId:
     raise Misuse(f"`{printable(text, 40)}` is not a task id", "task ids look like `t41`; `paddock status` lists them")
 
 
-def parse_task_range(text: str) -> list[TaskId]:
-    """One id, or all from the first to the last of `t3-t7`, `t3..t7`, `t3-7`. Raises Misuse."""
+def parse_task_span(text: str) -> tuple[int, int]:
+    """The first and the last number of one id or of a range: `t3-t7`, `t3..t7`, `t3-7`. Raises Misuse."""
     match = _TASK_RANGE.fullmatch(text.strip().lower())
     if match is None:
-        return [parse_task(text)]
+        number = task_number(parse_task(text))
+        return number, number
     first, last = int(match[1]), int(match[2])
     if first > last:
         raise Misuse(
             f"`{printable(text, 40)}` is not a range: t{first} comes after t{last}", f"write `t{last}-t{first}`"
         )
+    return first, last
+
+
+def parse_task_range(text: str) -> list[TaskId]:
+    """All tasks of such a span. Raises Misuse."""
+    first, last = parse_task_span(text)
     if last - first >= MOST_IN_A_RANGE:
         raise Misuse(
             f"`{printable(text, 40)}` spans {last - first + 1:,} tasks", f"name at most {MOST_IN_A_RANGE:,} at once"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from paddock.cli.pages.scene import AgentRow, NeedRow, Scene
-from paddock.cli.terminal.columns import columns
+from paddock.core.columns import columns
 from paddock.cli.terminal.screen import Span, StyledLine
 from paddock.cli.terminal.text import cut
 from paddock.core.ids import printable

@@ -4,7 +4,7 @@ import time
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from paddock.cli.terminal.columns import columns
+from paddock.core.columns import columns
 from paddock.cli.terminal.text import age, badge, cut, paint, plural, say, width
 from paddock.core.board import Board
 from paddock.core.ids import TaskId, task_number

@@ -5,7 +5,7 @@ import sys
 import time
 from typing import Any
 
-from paddock.cli.terminal.columns import shorten
+from paddock.core.columns import shorten
 from paddock.core.durations import rough_duration
 from paddock.core.ids import printable
 from paddock.core.tasks.task import Phase

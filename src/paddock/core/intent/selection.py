@@ -3,12 +3,16 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from paddock.core.board import Board
 from paddock.core.errors import NotFound, PaddockError
 from paddock.core.ids import AttemptId, TaskId, parse_task, printable, task_number
 from paddock.core.intent.obstacles import TaskAction, find_obstacle
 from paddock.core.tasks.task import FINISHED, Attempt, Phase, Task
+
+if TYPE_CHECKING:
+    from paddock.core.filter.tasks import TaskFilter
 
 
 class Bulk(StrEnum):
@@ -38,17 +42,18 @@ _ONLY_IN: dict[Bulk, Collection[Phase]] = {
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The tasks named, in that order; or all that a request applies to, of one convoy or in one phase where that
-    is given."""
+    """The tasks named, in that order; or all that a request applies to, of one convoy, in one phase, or that match a
+    filter, where that is given."""
 
     named: tuple[TaskId, ...] = ()
     everything: bool = False
     convoy: str | None = None
     phase: str | None = None
+    where: "TaskFilter | None" = None
 
     @property
     def in_bulk(self) -> bool:
-        return self.everything or self.convoy is not None or self.phase is not None
+        return self.everything or any(one is not None for one in (self.convoy, self.phase, self.where))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +68,18 @@ def select_tasks(board: Board, wanted: Selection, request: Bulk) -> list[TaskId]
     """Raises PaddockError for an unknown convoy; the request itself checks tasks that are named."""
     if not wanted.in_bulk:
         return list(dict.fromkeys(wanted.named))
+    return [name for name in pick_tasks(board, wanted) if _applies(board, board.tasks[name], request)]
+
+
+def pick_tasks(board: Board, wanted: Selection) -> list[TaskId]:
+    """All that it names, whatever it is for, oldest first. Raises PaddockError for an unknown convoy."""
+    if not wanted.in_bulk:
+        return sorted(dict.fromkeys(wanted.named), key=task_number)
     if wanted.convoy is not None:
         require_convoy(board, wanted.convoy)
-    names = board.tasks if wanted.convoy is None else board.members[wanted.convoy]
-    found = (name for name in names if _applies(board, board.tasks[name], request))
-    return sorted((name for name in found if wanted.phase in (None, board.tasks[name].phase)), key=task_number)
+    among = None if wanted.convoy is None else board.members[wanted.convoy]
+    names = wanted.where.pick(board, among) if wanted.where is not None else board.tasks if among is None else among
+    return sorted((name for name in names if wanted.phase in (None, board.tasks[name].phase)), key=task_number)
 
 
 def _applies(board: Board, task: Task, request: Bulk) -> bool:

@@ -237,6 +237,15 @@ class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
         worker = self.worker
         return worker.branch if worker is not None else None
 
+    def cost_so_far(self, at_work: float | None = None) -> float | None:
+        """Of all attempts that are kept; `at_work` is what the live one has cost by now, where that is known better.
+        None where no price is known."""
+        costs = [attempt.cost_usd for attempt in self.attempts]
+        if at_work is not None and self.live_attempt is not None:
+            costs[-1] = at_work
+        known = [cost for cost in costs if cost is not None]
+        return round(sum(known), 4) if known else None
+
 
 REVIEWING = "review"
 """The kind of work that reviews are, whatever they review."""
