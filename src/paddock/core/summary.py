@@ -24,6 +24,7 @@ from paddock.core.trace import (
     ModelTokens,
     Partial,
     Progress,
+    Prompted,
     RateLimited,
     SessionStarted,
     Text,
@@ -118,7 +119,7 @@ def observe(summary: TurnSummary, entry: TraceEntry) -> TurnSummary:
             return _observe_error(seen, entry)
         case Uncounted():
             return replace(seen, uncounted=seen.uncounted + entry.calls)
-        case Progress() | FileEdit() | WindowsTold() | MessagesTaken() | DialogOpened() | DialogClosed():
+        case Progress() | FileEdit() | WindowsTold() | Prompted() | MessagesTaken() | DialogOpened() | DialogClosed():
             return seen
         case End():
             return _observe_end(seen, entry)

@@ -204,6 +204,12 @@ class Error(msgspec.Struct, frozen=True, omit_defaults=True, tag="error"):
     fault: RequestFault | None = None
 
 
+class Prompted(msgspec.Struct, frozen=True, omit_defaults=True, tag="prompted"):
+    """Words of whoever talks to the agent, as the engine has them in its conversation."""
+
+    text: str
+
+
 class MessagesTaken(msgspec.Struct, frozen=True, omit_defaults=True, tag="taken"):
     """The engine has these messages, each named by its record's number; `evidence` is where that is seen."""
 
@@ -252,6 +258,7 @@ TraceEntry: TypeAlias = (
     | RateLimited
     | WindowsTold
     | Error
+    | Prompted
     | MessagesTaken
     | DialogOpened
     | DialogClosed

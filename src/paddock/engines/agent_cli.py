@@ -9,7 +9,7 @@ from paddock.engines.belongings import Belongings, HomePlace, find_belongings
 from paddock.engines.environment import build_environment
 from paddock.engines.passage import Cloud, Passage
 from paddock.engines.probe import Installation, probe_program
-from paddock.engines.protocol import Capabilities, Launch, LaunchFile, Probe, TurnRequest
+from paddock.engines.protocol import Capabilities, Launch, LaunchFile, Parser, Probe, TurnRequest
 from paddock.engines.settings import EngineSettings
 
 
@@ -44,8 +44,28 @@ class AgentCli(ABC):
 
     def interactive(self, request: TurnRequest) -> Launch | None:
         env = self.environment(request)
-        argv = (self.program, *self.terminal, *self.words(request, env))
-        return Launch(argv, env, request.worktree, self.files(request, env), belongings=self.belongings(request, env))
+        argv = (self.program, *self.terminal, *self.words(request, env), *self.session_words(request))
+        return Launch(
+            argv,
+            env,
+            request.worktree,
+            self.files(request, env),
+            session_log=self.session_log(env),
+            belongings=self.belongings(request, env),
+        )
+
+    def session_words(self, request: TurnRequest) -> tuple[str, ...]:
+        """The arguments that begin a conversation under the id we choose."""
+        del request
+        return ()
+
+    def session_log(self, env: Mapping[str, str]) -> str:
+        """A glob of the file in which its terminal keeps the conversation `{session}`; empty where none can be read."""
+        del env
+        return ""
+
+    def session_parser(self) -> Parser | None:
+        return None
 
     def belongings(self, request: TurnRequest, env: Mapping[str, str]) -> Belongings:
         """Also what the login of a chosen cloud needs, and files that the user's own arguments name."""

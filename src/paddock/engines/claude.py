@@ -1,11 +1,13 @@
 """Claude Code (`claude`)."""
 
+import glob
 import os
 from collections.abc import Mapping
 from typing import ClassVar
 
 from paddock.engines.agent_cli import AgentCli, option
 from paddock.engines.belongings import HomePlace
+from paddock.engines.claude_session import ClaudeSessionParser
 from paddock.engines.claude_stream import ClaudeStreamParser
 from paddock.engines.environment import prompt_argument
 from paddock.engines.passage import AWS_FILES, AWS_LOGIN, GOOGLE_FILES, GOOGLE_LOGIN, Cloud, Passage
@@ -83,12 +85,22 @@ class ClaudeEngine(AgentCli):
         argv = [self.program, "-p", prompt, "--output-format", "stream-json", "--verbose"]
         # Pieces of answers as they are written: a long answer is not a silent provider.
         argv += ["--include-partial-messages", *self.words(request, env)]
-        argv += [*option("--session-id", request.first_session_id), *self.settings.args]
+        argv += [*self.session_words(request), *self.settings.args]
         written = (*files, *self.files(request, env))
         return Launch(tuple(argv), env, request.worktree, written, belongings=self.belongings(request, env))
 
     def parser(self) -> Parser:
         return ClaudeStreamParser()
+
+    def session_parser(self) -> Parser:
+        return ClaudeSessionParser()
+
+    def session_words(self, request: TurnRequest) -> tuple[str, ...]:
+        return option("--session-id", request.first_session_id)
+
+    def session_log(self, env: Mapping[str, str]) -> str:
+        folder = env.get("CLAUDE_CONFIG_DIR") or f"{env.get('HOME', '/')}/.claude"
+        return f"{glob.escape(folder.rstrip('/'))}/projects/*/{{session}}.jsonl"
 
     def words(self, request: TurnRequest, env: Mapping[str, str]) -> list[str]:
         chosen = (*option("--model", self.model(request)), *option("--resume", request.session_id))

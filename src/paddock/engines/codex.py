@@ -12,6 +12,7 @@ from pathlib import Path
 from paddock.engines.agent_cli import AgentCli
 from paddock.engines.belongings import HomePlace
 from paddock.engines.codex_jsonl import CodexParser
+from paddock.engines.codex_session import CodexSessionParser
 from paddock.engines.environment import prompt_argument
 from paddock.engines.passage import Passage
 from paddock.engines.probe import Installation
@@ -67,13 +68,17 @@ class CodexEngine(AgentCli):
         resumed = [request.session_id] if request.session_id else []
         argv = [self.program, "exec", *(["resume"] if resumed else []), "--json", *self._freedom(request)]
         argv += [*self._overrides(request, env), *self.settings.args, *resumed, prompt]
-        log = f"{glob.escape(str(_codex_home(env)))}/sessions/*/*/*/rollout-*-{{session}}.jsonl"
-        return Launch(
-            tuple(argv), env, request.worktree, files, session_log=log, belongings=self.belongings(request, env)
-        )
+        log, own = self.session_log(env), self.belongings(request, env)
+        return Launch(tuple(argv), env, request.worktree, files, session_log=log, belongings=own)
 
     def parser(self) -> Parser:
         return CodexParser()
+
+    def session_parser(self) -> Parser:
+        return CodexSessionParser()
+
+    def session_log(self, env: Mapping[str, str]) -> str:
+        return f"{glob.escape(str(_codex_home(env)))}/sessions/*/*/*/rollout-*-{{session}}.jsonl"
 
     def words(self, request: TurnRequest, env: Mapping[str, str]) -> list[str]:
         resumed = [request.session_id] if request.session_id else []

@@ -23,7 +23,7 @@ class CodexParser(JsonStream):
                 yield from self._item(event.at("item"), completed=kind == "item.completed")
             case "turn.completed":
                 if event.has("usage"):
-                    yield trace.Usage(_tokens(event.at("usage")), trace.UsageScope.CONVERSATION)
+                    yield trace.Usage(read_codex_tokens(event.at("usage")), trace.UsageScope.CONVERSATION)
                 yield trace.End(success=True, reason="completed")
             case "turn.failed":
                 message = event.text("error", "message", limit=trace.ERROR_LIMIT) or "turn failed"
@@ -40,7 +40,9 @@ class CodexParser(JsonStream):
         A limit of another id is one model's own.
         """
         event = read_object(line) if b'"rate_limits"' in line else None
-        limits = event.at("payload", "rate_limits") if event is not None else Node(None)
+        yield from self.read_windows(event.at("payload", "rate_limits") if event is not None else Node(None))
+
+    def read_windows(self, limits: Node) -> Iterator[trace.TraceEntry]:
         windows = tuple(_windows(limits))
         if windows and limits.text("limit_id") in ("", "codex"):
             yield trace.WindowsTold(
@@ -100,7 +102,7 @@ def _argument(item: Node, kind: str) -> str:
             )
 
 
-def _tokens(usage: Node) -> trace.TokenUsage:
+def read_codex_tokens(usage: Node) -> trace.TokenUsage:
     read, output = usage.count("input_tokens"), usage.count("output_tokens")
     return trace.TokenUsage.of_all_input(read, output, cached=usage.count("cached_input_tokens"))
 

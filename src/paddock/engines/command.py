@@ -11,9 +11,10 @@
 Words are arguments and never pass through a shell of ours. `{{name}}` stands for a literal `{name}`.
 """
 
+import glob
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.wording import nearest
@@ -24,6 +25,7 @@ from paddock.engines.environment import MAX_ARGUMENT_BYTES, argument_text, build
 from paddock.engines.plain_text import PlainTextParser, SessionFinder
 from paddock.engines.probe import Installation, probe_program
 from paddock.engines.protocol import Capabilities, Launch, LaunchFile, Parser, Probe, TurnRequest
+from paddock.engines.session_text import SessionTextParser
 from paddock.engines.settings import EngineSettings
 
 PLACEHOLDERS = ("prompt", "prompt_file", "task", "session", "model")
@@ -43,6 +45,7 @@ class CommandEngine:
         check_words(self.name, "command", self.settings.command)
         check_words(self.name, "resume", self.settings.resume)
         check_words(self.name, "interactive", self.settings.interactive)
+        self._check_session_log()
         self._session_pattern()
 
     @property
@@ -68,7 +71,17 @@ class CommandEngine:
         return self._launch(request, (*words, *self.settings.args))
 
     def interactive(self, request: TurnRequest) -> Launch | None:
-        return self._launch(request, self.settings.interactive) if self.settings.interactive else None
+        if not self.settings.interactive:
+            return None
+        launch = self._launch(request, self.settings.interactive)
+        return replace(launch, session_log=self._session_log(launch.env))
+
+    def session_parser(self) -> Parser | None:
+        return SessionTextParser() if self.settings.session_log else None
+
+    def _session_log(self, env: Mapping[str, str]) -> str:
+        log, home = self.settings.session_log, env.get("HOME", "/")
+        return f"{glob.escape(home)}/{log[2:]}" if log.startswith("~/") else log
 
     def parser(self) -> Parser:
         pattern = self._session_pattern()
@@ -81,7 +94,8 @@ class CommandEngine:
                 return SessionFinder(CodexParser(), pattern) if pattern else CodexParser()
 
     def probe(self, environment: Mapping[str, str]) -> Probe:
-        named = Installation(self.settings.command[0], install=f"[engines.{self.name}] names it as the command")
+        program = (*self.settings.command, *self.settings.interactive)[0]
+        named = Installation(program, install=f"[engines.{self.name}] names it as the command")
         return probe_program(self.name, named, self.settings, environment)
 
     def _launch(self, request: TurnRequest, words: Sequence[str]) -> Launch:
@@ -95,7 +109,9 @@ class CommandEngine:
                     f"use `{{prompt_file}}` in [engines.{self.name}]",
                 )
         env = build_environment(request, self.settings)
-        named = find_belongings((), env, (*self.settings.command, *self.settings.resume, *self.settings.args))
+        named = find_belongings(
+            (), env, (*self.settings.command, *self.settings.resume, *self.settings.interactive, *self.settings.args)
+        )
         return Launch(argv, env, request.worktree, files, belongings=named)
 
     def _values(self, request: TurnRequest, words: Sequence[str]) -> tuple[dict[str, str], tuple[LaunchFile, ...]]:
@@ -116,6 +132,14 @@ class CommandEngine:
             "model": model,
         }
         return values, files
+
+    def _check_session_log(self) -> None:
+        log = self.settings.session_log
+        if log and not log.startswith(("/", "~/")):
+            raise Misuse(
+                f"session_log of [engines.{self.name}] is neither absolute nor begins with `~/`: `{log}`",
+                f"write the whole path, e.g. `~/.{self.name}/sessions/{{session}}.jsonl`",
+            )
 
     def _session_pattern(self) -> re.Pattern[str] | None:
         try:

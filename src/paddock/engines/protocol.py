@@ -194,5 +194,8 @@ class Engine(Protocol):
 
     def parser(self) -> Parser: ...
 
+    def session_parser(self) -> Parser | None:
+        """Reads the file that `session_log` of an interactive launch names; None where that cannot be read."""
+
     def probe(self, environment: Mapping[str, str]) -> Probe:
         """Looks for the program and asks it for its version; takes a few seconds at most."""

@@ -63,6 +63,9 @@ class ScriptedEngine:
     def parser(self) -> Parser:
         return ClaudeStreamParser()
 
+    def session_parser(self) -> Parser | None:
+        return None
+
     def probe(self, environment: Mapping[str, str]) -> Probe:
         del environment
         return Probe(
