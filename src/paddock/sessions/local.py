@@ -128,7 +128,7 @@ def start_turn(
     if (earlier := _read_claim(files)) is not None and not _take_over(files, earlier, lead):
         _drop_drafts(files)
         return earlier.identity
-    command = _find_command(order, files)
+    command = find_command(order, files.record.parent)
     if order.logs:
         files.logs.write_text("\n".join(map(str, order.logs)), encoding="utf-8")
     claim = secrets.token_hex(8)
@@ -156,10 +156,11 @@ def _words(order: TurnOrder) -> str:
     return f"turn {order.turn.number} of attempt `{order.turn.owner}`"
 
 
-def _find_command(order: TurnOrder, files: TurnFiles) -> str:
-    """The command's full path: a shell would take a bare name for one of its own commands first."""
+def find_command(order: TurnOrder, *folders: Path) -> str:
+    """The command's full path: a shell would take a bare name for one of its own commands first. Raises PaddockError
+    where it, or one of the folders, is not there."""
     where = f"{_words(order)} cannot start"
-    for directory in (order.cwd, files.record.parent):
+    for directory in (order.cwd, *folders):
         if not directory.is_dir():
             raise PaddockError(f"{where}: directory `{directory}` does not exist")
     name = order.argv[0]
