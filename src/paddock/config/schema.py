@@ -341,6 +341,9 @@ class EngineSettings(Section, frozen=True):
         str,
         Meta(description="glob of the file in which `interactive` keeps its conversation; {session} is filled in"),
     ] = ""
+    listens: Annotated[
+        bool, Meta(description="`command` takes messages while it works, and tells of them (docs/engines.md)")
+    ] = False
 
 
 class NotifySettings(Section, frozen=True):

@@ -19,9 +19,11 @@ from dataclasses import dataclass, replace
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.wording import nearest
 from paddock.engines.belongings import find_belongings
+from paddock.engines.bridge_lines import BridgeParser
 from paddock.engines.claude_stream import ClaudeStreamParser
 from paddock.engines.codex_jsonl import CodexParser
 from paddock.engines.environment import MAX_ARGUMENT_BYTES, argument_text, build_environment, prompt_argument
+from paddock.engines.letters import MAILBOX_VARIABLE
 from paddock.engines.plain_text import PlainTextParser, SessionFinder
 from paddock.engines.probe import Installation, probe_program
 from paddock.engines.protocol import Capabilities, Launch, LaunchFile, Parser, Probe, TurnRequest
@@ -63,6 +65,7 @@ class CommandEngine:
             tool_starts=structured,
             meters=self.settings.format == "claude-stream",
             quota=False,
+            listens=self.settings.listens,
         )
 
     def launch(self, request: TurnRequest) -> Launch:
@@ -84,6 +87,9 @@ class CommandEngine:
         return f"{glob.escape(home)}/{log[2:]}" if log.startswith("~/") else log
 
     def parser(self) -> Parser:
+        return BridgeParser(self._output_parser()) if self.settings.listens else self._output_parser()
+
+    def _output_parser(self) -> Parser:
         pattern = self._session_pattern()
         match self.settings.format:
             case "text":
@@ -108,11 +114,13 @@ class CommandEngine:
                     f"the limit is {MAX_ARGUMENT_BYTES})",
                     f"use `{{prompt_file}}` in [engines.{self.name}]",
                 )
-        env = build_environment(request, self.settings)
+        mailbox = request.mailbox if self.settings.listens else None
+        place = {MAILBOX_VARIABLE: str(mailbox)} if mailbox is not None else {}
+        env = build_environment(request, self.settings, values=place)
         named = find_belongings(
             (), env, (*self.settings.command, *self.settings.resume, *self.settings.interactive, *self.settings.args)
         )
-        return Launch(argv, env, request.worktree, files, belongings=named)
+        return Launch(argv, env, request.worktree, files, belongings=named, mailbox=mailbox)
 
     def _values(self, request: TurnRequest, words: Sequence[str]) -> tuple[dict[str, str], tuple[LaunchFile, ...]]:
         prompt, files = prompt_argument(request)

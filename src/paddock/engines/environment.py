@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
+from paddock.engines.letters import MAILBOX_VARIABLE
 from paddock.engines.passage import Passage
 from paddock.engines.protocol import LaunchFile, TurnRequest
 from paddock.engines.settings import EngineSettings
@@ -36,7 +37,10 @@ def build_environment(
     """
     model = request.model or settings.model
     more = (*allow.names({**request.base_env, **settings.set}, model), *settings.env)
-    return {**pass_on(request.base_env, more), **(values or {}), **request.attempt_env, **settings.set}
+    passed = pass_on(request.base_env, more)
+    # Of a turn in which this fleet itself was started.
+    passed.pop(MAILBOX_VARIABLE, None)
+    return {**passed, **(values or {}), **request.attempt_env, **settings.set}
 
 
 def pass_on(environment: Mapping[str, str], more: Iterable[str] = ()) -> dict[str, str]:

@@ -7,20 +7,38 @@ so a resumed turn goes on after the step during which the last one ended, or pla
 brings. Any step may carry `"attempt": N` or `"turn": N` (or lists of numbers): it is played then only, and a
 step for a later turn ends this one. `docs/engines.md` lists the steps.
 
-With `--plays FOLDER` a prompt without a play-list gets that of the file named like the task's first line.
+With `--plays FOLDER` a prompt without a play-list gets that of the file named like the task's first line. With
+`--mailbox FOLDER` it takes letters while it works: in steps that listen, in all of them with `--listens yes`, and
+anywhere those that say to drop what it does.
 
 Run by path with `python -I -S`, by the hundred: it may import nothing but light parts of the standard library.
 """
 
 import json
 import os
+import select
 import signal
 import sys
 import time
 
-OPEN, CLOSE = "<<SCRIPT", "SCRIPT>>"
+if __name__ == "__main__":
+    sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+
+from paddock.engines.letters import LetterBox, ReceivedLetter, receipt, said
+from paddock.engines.scripted_conversation import Conversation, new_session
+from paddock.engines.scripted_plays import (
+    Step,
+    as_list,
+    as_script,
+    earliest,
+    find_script,
+    matches,
+    number,
+    own_words,
+    script_for,
+)
+
 MODEL = "scripted"
-Step = dict[str, object]
 ERRORS = {429: "rate_limit", 529: "overloaded", 500: "server_error", 401: "authentication_failed"}
 
 
@@ -36,42 +54,16 @@ class TurnOver(Exception):
         self.linger = 0.0
 
 
-class Conversation:
-    """What is remembered between turns, in one small file; found only in the folder it began in, as with most CLIs."""
-
-    def __init__(self, folder: str, session: str) -> None:
-        self.path = os.path.join(folder, f"scripted-{session}.json")
-        self.session = session
-        self.script: list[Step] = []
-        self.next = 0
-        self.turn = 0
-
-    def load(self) -> bool:
-        try:
-            with open(self.path, encoding="utf-8") as file:
-                kept = json.load(file)
-        except (OSError, ValueError):
-            return False
-        if kept.get("folder", os.getcwd()) != os.getcwd():
-            return False
-        self.script, self.next, self.turn = kept["script"], kept["next"], kept["turn"]
-        return True
-
-    def save(self) -> None:
-        os.makedirs(os.path.dirname(self.path), exist_ok=True)
-        with open(self.path + ".new", "w", encoding="utf-8") as file:
-            kept = {"script": self.script, "next": self.next, "turn": self.turn, "folder": os.getcwd()}
-            json.dump(kept, file)
-        os.replace(self.path + ".new", self.path)
-
-
 class ScriptPlayer:
     """Plays the steps; each method named `do_…` is one kind of step and takes the step itself."""
 
-    def __init__(self, talk: Conversation, attempt: int) -> None:
+    def __init__(self, talk: Conversation, attempt: int, mail: LetterBox | None = None) -> None:
         self.talk = talk
         self.attempt = attempt
+        self.mail = mail
+        self.all_steps_listen = False
         self.calls = 0
+        self.heard = 0
         self.denials: list[dict[str, object]] = []
         self.usage = {"input_tokens": 1000, "output_tokens": 0}
         self.cost = 0.0
@@ -133,6 +125,8 @@ class ScriptPlayer:
             if not (matches(step.get("turn"), talk.turn) and matches(step.get("attempt"), self.attempt)):
                 talk.next += step.get("always") is True
                 continue
+            if self.all_steps_listen:
+                self.read_letters(step)
             try:
                 self.perform(step)
             except TurnOver as over:
@@ -149,13 +143,92 @@ class ScriptPlayer:
                 return
         raise TurnOver(f"no such step: {json.dumps(step)[:200]}", error=True, code=2)
 
+    # -- letters --------------------------------------------------------------------------------------------
+
+    def pause(self, seconds: float, step: Step) -> bool:
+        """True if a letter has said to drop the step."""
+        deadline = time.monotonic() + seconds
+        while (left := deadline - time.monotonic()) > 0:
+            if self.mail is None:
+                time.sleep(left)
+                return False
+            if self.read_letters(step):
+                return True
+            select.select([self.mail], [], [], left)
+        return False
+
+    def read_letters(self, step: Step) -> bool:
+        listens = self.all_steps_listen or step.get("listens") is True or "listen" in step
+        letters = self.mail.waiting() if self.mail is not None else []
+        wanted = [letter for letter in letters if (listens or letter.now) and not letter.request]
+        for letter in wanted:
+            self.take(letter)
+            self.react(letter, step)
+        return any(letter.now for letter in wanted)
+
+    def take(self, letter: ReceivedLetter) -> None:
+        if self.mail is not None:
+            self.mail.take(letter)
+        self.heard += 1
+        write_all(receipt([letter.number], "the agent's own word"))
+
+    def react(self, letter: ReceivedLetter, step: Step) -> None:
+        """Plays the letter's play-list next, and says what it has read."""
+        if "to" in step:
+            with open(str(step["to"]), "a", encoding="utf-8") as file:
+                file.write(json.dumps([letter.number, letter.text]) + "\n")
+        try:
+            steps = find_script(letter.text) or []
+        except ValueError as error:
+            self.say(f"cannot read the play-list: {error}")
+            return
+        self.play_next(steps)
+        self.say(f"read: {letter.text[:2000]}")
+
+    def play_next(self, steps: list[Step]) -> None:
+        place = self.talk.next
+        self.talk.script[place:place] = steps
+        self.talk.save()
+
+    def do_listen(self, step: Step) -> None:
+        """For so many seconds, or until it has read as many `messages`."""
+        deadline = time.monotonic() + number(step["listen"], 600)
+        enough = self.heard + number(step.get("messages"), 1_000_000)
+        while self.mail is not None and not self.read_letters(step) and self.heard < enough:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return
+            select.select([self.mail], [], [], left)
+
+    def do_dialog(self, step: Step) -> None:
+        """Asks, waits for the answer, and plays what `then` has for it."""
+        given = step["dialog"] if isinstance(step["dialog"], dict) else {}
+        request = f"dialog-{self.talk.turn}-{self.talk.next}"
+        text, choices = str(given.get("text", "May I?")), [str(name) for name in given.get("options", ("yes", "no"))]
+        write_all(said({"type": "dialog", "request": request, "text": text, "options": choices}))
+        deadline = time.monotonic() + number(step.get("seconds"), 3600)
+        answer = self.await_answer(request, deadline)
+        write_all(said({"type": "dialog_closed", "request": request}))
+        then = given.get("then")
+        self.play_next(as_script(json.dumps(then.get(answer, []))) if isinstance(then, dict) else [])
+        self.say(f"answered: {answer}" if answer else "nobody answers")
+
+    def await_answer(self, request: str, deadline: float) -> str:
+        while self.mail is not None and (left := deadline - time.monotonic()) > 0:
+            for letter in self.mail.waiting():
+                if letter.request == request:
+                    self.take(letter)
+                    return letter.text
+            select.select([self.mail], [], [], left)
+        return ""
+
     # -- honest work ----------------------------------------------------------------------------------------
 
     def do_say(self, step: Step) -> None:
         self.say(str(step["say"]))
 
     def do_think(self, step: Step) -> None:
-        time.sleep(number(step["think"], 0.1))
+        self.pause(number(step["think"], 0.1), step)
 
     def do_write(self, step: Step) -> None:
         text = str(step.get("text", ""))
@@ -204,7 +277,8 @@ class ScriptPlayer:
         while not os.path.exists(path):
             if time.monotonic() > deadline:
                 raise TurnOver(f"{path} never came", error=True)
-            time.sleep(0.01)
+            if self.pause(0.01, step):
+                return
 
     def do_usage(self, step: Step) -> None:
         given = step["usage"]
@@ -246,13 +320,14 @@ class ScriptPlayer:
         raise TurnOver(self.last_text, stop_reason="refusal")
 
     def do_hang(self, step: Step) -> None:
-        time.sleep(number(step["hang"], 3600))
+        self.pause(number(step["hang"], 3600), step)
 
     def do_chatter(self, step: Step) -> None:
         deadline = time.monotonic() + number(step["chatter"], 3600)
         while time.monotonic() < deadline:
             self.say("still at it")
-            time.sleep(number(step.get("every"), 0.2))
+            if self.pause(number(step.get("every"), 0.2), step):
+                return
 
     def do_crash(self, step: Step) -> None:
         if not self.calls:
@@ -329,23 +404,6 @@ class ScriptPlayer:
         raise TurnOver(text, error=True, api_error_status=status, terminal_reason="api_error")
 
 
-def matches(wanted: object, now: int) -> bool:
-    return wanted is None or now in as_list(wanted)
-
-
-def earliest(wanted: object) -> int:
-    return min((item for item in as_list(wanted) if isinstance(item, int)), default=0) if wanted else 0
-
-
-def as_list(value: object) -> list[object]:
-    return value if isinstance(value, list) else [value]
-
-
-def number(value: object, default: float) -> float:
-    """`{"hang": true}` means the default; `{"hang": 5}` means five."""
-    return default if isinstance(value, bool) or not isinstance(value, int | float) else float(value)
-
-
 def write_all(data: bytes) -> None:
     while data:
         data = data[os.write(1, data) :]
@@ -375,57 +433,11 @@ def git_environment() -> dict[str, str]:
     return {**fallback, **os.environ}
 
 
-def find_script(prompt: str) -> list[Step] | None:
-    """The last play-list in the prompt. Raises ValueError when there is one that cannot be read."""
-    end = prompt.rfind(CLOSE)
-    start = prompt.rfind(OPEN, 0, max(end, 0))
-    if start < 0:
+def open_mailbox(folder: str) -> LetterBox | None:
+    try:
+        return LetterBox(folder) if folder else None
+    except OSError:
         return None
-    return as_script(prompt[start + len(OPEN) : end])
-
-
-def own_words(prompt: str) -> str:
-    """Without the brief of a change that is to be reviewed: what is played there is for its worker."""
-    before, heading, rest = prompt.partition("# The task ")
-    return before if heading and rest.partition("\n")[0].endswith(" that the change is for") else prompt
-
-
-def as_script(text: str) -> list[Step]:
-    script = json.loads(text)
-    if not isinstance(script, list) or not all(isinstance(step, dict) for step in script):
-        raise ValueError("a play-list is a list of objects")
-    return script
-
-
-def script_for(task: str, prompt: str, plays: str | None) -> list[Step]:
-    """Without a play-list in the prompt: the one in the folder; where an answer is asked for, the shortest that can be
-    used; or a note about the task, committed, so that there is something to land. Raises ValueError when there is one
-    that cannot be read."""
-    title = next((line.strip("# ") for line in task.splitlines() if line.strip()), "task")[:60]
-    name = ("-".join("".join(c if c.isalnum() else " " for c in title.lower()).split()) or "task")[:40]
-    if plays is not None:
-        try:
-            with open(os.path.join(plays, f"{name}.json"), encoding="utf-8") as file:
-                return as_script(file.read())
-        except FileNotFoundError:
-            pass
-    if "PADDOCK_ANSWER" in os.environ:
-        return [{"answer": answer_for(task, title, name, prompt.rpartition("# How to finish")[2])}, {"say": "done"}]
-    return [{"write": f"notes/{name}.md", "text": f"# {title}\n"}, {"commit": f"Note: {title}"}, {"say": "done"}]
-
-
-def answer_for(task: str, title: str, name: str, asked: str) -> object:
-    """Findings, a plan or a report, whichever is asked for."""
-    if '"findings"' in asked:
-        return {"head": "${HEAD}", "summary": "The scripted agent has not looked at anything.", "findings": []}
-    if "your plan" in asked:
-        return {"convoy": name, "title": title, "tasks": [{"key": "all", "title": title, "brief": task}]}
-    return f"# {title}\n\nThe scripted agent has not looked at anything.\n"
-
-
-def new_session() -> str:
-    text = os.urandom(16).hex()
-    return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
 
 
 def options(argv: list[str]) -> dict[str, str]:
@@ -441,7 +453,8 @@ def main(argv: list[str]) -> int:
             prompt = file.read()
     resumed = given.get("resume")
     talk = Conversation(given.get("state", "."), resumed or given.get("session") or new_session())
-    agent = ScriptPlayer(talk, int(given.get("attempt", "1")))
+    agent = ScriptPlayer(talk, int(given.get("attempt", "1")), open_mailbox(given.get("mailbox", "")))
+    agent.all_steps_listen = given.get("listens") == "yes"
     known = talk.load() if resumed else True
     talk.turn += 1
     try:

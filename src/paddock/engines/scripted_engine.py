@@ -6,13 +6,16 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from paddock.engines import scripted
+from paddock.engines import letters, scripted, scripted_conversation, scripted_plays
 from paddock.engines.agent_cli import option
 from paddock.engines.belongings import Belongings
+from paddock.engines.bridge_lines import BridgeParser
 from paddock.engines.claude_stream import ClaudeStreamParser
 from paddock.engines.environment import build_environment, prompt_argument
 from paddock.engines.protocol import Capabilities, Launch, Parser, Probe, TurnRequest
 from paddock.engines.settings import NO_SETTINGS, EngineSettings
+
+_PROGRAM = tuple(Path(module.__file__ or "") for module in (scripted, scripted_conversation, scripted_plays, letters))
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,7 @@ class ScriptedEngine:
             meters=True,
             quota=False,
             free=True,
+            listens=True,
         )
 
     def launch(self, request: TurnRequest) -> Launch:
@@ -42,14 +46,17 @@ class ScriptedEngine:
         argv += [*option("--resume", request.session_id), *option("--session", request.first_session_id)]
         if request.task_text:
             argv += ["--task", request.task_text[:1000].replace("\0", "")]
+        argv += ["--mailbox", str(request.mailbox)] if request.mailbox is not None else []
+        argv += ["--listens", "yes"] if self.settings.listens else []
         argv += ["--prompt-file", str(request.prompt_file)] if files else ["--prompt", prompt]
         return Launch(
             (*argv, *self.settings.args),
             build_environment(request, self.settings),
             request.worktree,
             files,
-            belongings=Belongings(reads=(Path(scripted.__file__), *self._plays())),
+            belongings=Belongings(reads=(*_PROGRAM, *self._plays())),
             writes=(request.memory or request.folder,),
+            mailbox=request.mailbox,
         )
 
     def _plays(self) -> Iterator[Path]:
@@ -61,7 +68,7 @@ class ScriptedEngine:
         return None
 
     def parser(self) -> Parser:
-        return ClaudeStreamParser()
+        return BridgeParser(ClaudeStreamParser())
 
     def session_parser(self) -> Parser | None:
         return None

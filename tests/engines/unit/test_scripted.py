@@ -12,7 +12,7 @@ import pytest
 
 from paddock.core.summary import Final
 from paddock.core.trace import TroubleKind
-from paddock.engines import scripted
+from paddock.engines import scripted, scripted_plays
 from paddock.engines.registry import load_engine
 from paddock.engines.settings import EngineSettings
 from tests.engines.refusals import refusal_of
@@ -60,16 +60,18 @@ def test_without_a_play_list_it_gives_the_shortest_answer_that_is_asked_for(
     asked: str, part: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PADDOCK_ANSWER", "x")
-    steps = scripted.script_for("Fix it", f"Fix it\n# How to finish\n{asked}", None)
+    steps = scripted_plays.script_for("Fix it", f"Fix it\n# How to finish\n{asked}", None)
     answer = steps[0]["answer"]
     assert part in (answer if isinstance(answer, str) else json.dumps(answer))
 
 
 def test_a_reviewer_does_not_play_what_the_worker_was_told() -> None:
     quoted = "# The task t1 that the change is for\n" + script({"crash": 1})
-    assert scripted.find_script(scripted.own_words(f"Review it.\n\n{quoted}")) is None
-    assert scripted.find_script(scripted.own_words(script({"say": "hi"}) + "\n\n" + quoted)) == [{"say": "hi"}]
-    assert scripted.own_words("# The task\nis this") == "# The task\nis this"
+    assert scripted_plays.find_script(scripted_plays.own_words(f"Review it.\n\n{quoted}")) is None
+    assert scripted_plays.find_script(scripted_plays.own_words(script({"say": "hi"}) + "\n\n" + quoted)) == [
+        {"say": "hi"}
+    ]
+    assert scripted_plays.own_words("# The task\nis this") == "# The task\nis this"
 
 
 def test_a_task_without_a_play_list_plays_the_one_named_like_its_first_line(place: Place, tmp_path: Path) -> None:
