@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.core.columns import columns, shorten
 from paddock.cli.terminal.text import cut
+from paddock.core.columns import columns, shorten
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from paddock.cli.pages.live import NOTHING_YET, lay_out
 from paddock.cli.pages.scene import AgentRow, NeedRow, Scene
-from paddock.core.columns import columns
 from paddock.cli.terminal.screen import StyledLine, style_line
+from paddock.core.columns import columns
 from paddock.core.tasks.task import Phase
 
 TITLE = "Rewrite the parser so that every error names its place and nothing is lost on the way"

@@ -10,9 +10,9 @@ from textwrap import dedent
 import pytest
 
 from paddock.cli.pages import overview
-from paddock.core.columns import columns
 from paddock.core import events as ev
 from paddock.core.board import Board
+from paddock.core.columns import columns
 from paddock.core.ids import TaskId
 from paddock.core.leases.decisions import Granted, acquire
 from paddock.core.leases.lease import Holder

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from paddock.cli.pages.scene import AgentRow, NeedRow, Scene
-from paddock.core.columns import columns
 from paddock.cli.terminal.screen import Span, StyledLine
 from paddock.cli.terminal.text import cut
+from paddock.core.columns import columns
 from paddock.core.ids import printable
 from paddock.core.tasks.task import Phase
 from paddock.views.badges import BADGES

@@ -4,9 +4,9 @@ import time
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from paddock.core.columns import columns
 from paddock.cli.terminal.text import age, badge, cut, paint, plural, say, width
 from paddock.core.board import Board
+from paddock.core.columns import columns
 from paddock.core.ids import TaskId, task_number
 from paddock.core.money.spending import day_of
 from paddock.core.review.open_count import open_words
