@@ -23,6 +23,7 @@ def _asked(page: TaskPage) -> Iterator[Text]:
     if page.question is not None:
         yield Text(f"{page.question.attempt or page.task.id} asks; m answers:", "bold")
         yield from (Text(f"│ {safe(line)}") for line in page.question.text.split("\n"))
+        yield from (Text(f"│ {place} {safe(option)}") for place, option in enumerate(page.question.options, 1))
         yield Text()
     if page.accept is not None:
         yield Text("acceptance:", "dim")

@@ -378,7 +378,8 @@ def _ask(task: Task, event: ev.QuestionAsked, seq: int) -> Task:
     asked = replace(task, question=seq, options=event.options)
     if task.phase is not Phase.RUNNING:
         return asked
-    return replace(asked, reason=told_of_question(event.text), unblock=answer_command(task.id))
+    reason, unblock = told_of_question(event.text, event.options), answer_command(task.id, event.options)
+    return replace(asked, reason=reason, unblock=unblock)
 
 
 def _hear(task: Task, record: ev.Record) -> Task:

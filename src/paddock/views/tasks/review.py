@@ -59,12 +59,13 @@ class AcceptanceView(msgspec.Struct, frozen=True):
 
 
 class QuestionView(msgspec.Struct, frozen=True):
-    """What an agent asked that nobody has answered."""
+    """What an agent asked that nobody has answered. With `options` its engine asks, and takes only one of these."""
 
     seq: int
     at: str
     attempt: str | None
     text: str
+    options: tuple[str, ...] = ()
 
 
 class LiveReview:
@@ -92,8 +93,9 @@ class LiveReview:
                 self._add_check(record, ended)
             case ev.TaskAdded(accept=ev.Acceptance() as accept) | ev.TaskEdited(accept=ev.Acceptance() as accept):
                 self._accept = record.seq, _view_acceptance(accept)
-            case ev.QuestionAsked(text=text):
-                self._question = QuestionView(record.seq, iso(record.at), record.attempt, harmless(text))
+            case ev.QuestionAsked(text=text, options=options):
+                offered = tuple(map(harmless, options))
+                self._question = QuestionView(record.seq, iso(record.at), record.attempt, harmless(text), offered)
 
     def look(self, board: Board, task: Task) -> dict[str, FindingView]:
         """Its findings as they stand: the one about which nothing is new is the same object."""

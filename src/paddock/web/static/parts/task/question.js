@@ -20,7 +20,10 @@ export function Question({id, question, mayAnswer}) {
     <span class="st approval"><${Icon} name="ask" /></span><h2>${question.attempt ?? id} asks you</h2>
     <span class="end"><${Age} at=${question.at} /> ago</span></header>
     <div class="in"><p class="words">${question.text}</p>
-      ${mayAnswer && !session.value?.read_only && html`<form class="answer" onSubmit=${send}>
+      ${mayAnswer && !session.value?.read_only && (question.options ?? []).length > 0 && html`<div class="options">
+        ${question.options.map((option, place) => html`<button type="button" class="b" key=${place}
+          onClick=${() => perform("message", [id], {message: String(place + 1)})}>${option}</button>`)}</div>`}
+      ${mayAnswer && !session.value?.read_only && !(question.options ?? []).length && html`<form class="answer" onSubmit=${send}>
         <textarea class="field" rows="2" aria-label="Your answer" placeholder="Your answer, as a message to the agent"
           value=${text} onKeyDown=${onKeyDown} onInput=${(event) => setText(event.currentTarget.value)}></textarea>
         <button type="submit" class="b main" disabled=${!text.trim()}>Answer <kbd>Ctrl ↵</kbd></button></form>`}
