@@ -105,6 +105,8 @@ class Troupe:
     write_part: Callable[[Turn, TurnOrder], Part]
     turns: dict[Turn, Played] = field(default_factory=dict)
     letters: dict[Turn, dict[int, Letter]] = field(default_factory=dict)
+    ended: set[str] = field(default_factory=set)
+    """Processes that kept attempts for people, and are gone."""
     on_start: Callable[[Turn], None] = lambda _turn: None
     on_act: Callable[[Lead, str], None] = lambda _lead, _what: None
 
@@ -213,6 +215,9 @@ class PlayedSessions:
 
     def bound(self, turn: Turn, limit_bytes: int) -> bool:
         return True
+
+    def is_gone(self, process: str) -> bool:
+        return process in self._troupe.ended
 
     def mailbox(self, turn: Turn) -> Path:
         return Path(f"/mail/{turn.owner}/{turn.number}")

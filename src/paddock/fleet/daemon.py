@@ -129,6 +129,7 @@ class Daemon:
                     fill_pool(self.site, self.ledger, self.troubles),
                     self._rounds.keep(),
                     self._serve_workers(),
+                    self.attempts.watch_seats(self._call),
                 )
                 tasks = [group.create_task(chore) for chore in chores]
                 await self._loop()
@@ -252,7 +253,8 @@ class Daemon:
             await asyncio.sleep(SERVE_SECONDS)
 
     def _driven(self) -> frozenset[str]:
-        return frozenset(run.attempt_id for run in self.attempts.by_task.values())
+        """The attempts that we drive, or that people hold."""
+        return frozenset(run.attempt_id for run in self.attempts.by_task.values()) | self.attempts.held()
 
 
 def _times(*times: float | None) -> list[float]:

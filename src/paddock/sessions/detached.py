@@ -8,6 +8,7 @@ from pathlib import Path
 
 from paddock.core.lead import BY_HAND, Lead
 from paddock.sessions.host import Host, is_this_host, this_host
+from paddock.sessions.identity import has_ended
 from paddock.sessions.local import TurnFiles, find_runner, observe_turn, start_turn
 from paddock.sessions.mailbox import Letter, make_mailbox, post
 from paddock.sessions.marks import Mark, describe, find_marked
@@ -70,6 +71,9 @@ class DetachedSessions:
         files = self._files(turn)
         out, err = (bound_output(path, limit_bytes) for path in (files.out, files.err))
         return out and err
+
+    def is_gone(self, process: str) -> bool:
+        return has_ended(process)
 
     def mailbox(self, turn: Turn) -> Path:
         return self._files(turn).mail

@@ -130,3 +130,14 @@ def same_process(identity: ProcessIdentity) -> bool:
         return False
     found = identify(identity.pid)
     return found is not None and found.started == identity.started
+
+
+def has_ended(text: str) -> bool:
+    """Whether the process that `as_text` wrote of has ended for certain: one that another pid namespace counts, or
+    that nobody noted, may still run."""
+    identity = ProcessIdentity.from_text(text)
+    if identity is None:
+        return False
+    if identity.boot != current_boot():
+        return True
+    return identity.space in ("", current_space()) and not same_process(identity)

@@ -204,6 +204,9 @@ class Sessions(Protocol):
     def bound(self, turn: Turn, limit_bytes: int) -> bool:
         """Keeps the head and the tail of each stream within the limit, offsets unchanged. False where it cannot."""
 
+    def is_gone(self, process: str) -> bool:
+        """Whether a process of this host, as `ProcessIdentity` writes it, has ended for certain."""
+
     def mailbox(self, turn: Turn) -> Path:
         """Where the turn's command finds letters, on its host. `start` makes it where the order asks for one."""
 

@@ -12,8 +12,8 @@ from paddock.core.errors import Misuse
 from paddock.core.ids import AttemptId, is_run, parse_run, task_of
 from paddock.core.intent.selection import attempt_named
 from paddock.core.tasks.task import Attempt
-from paddock.fleet.attempts.attempt import SETUP_OUTPUT
 from paddock.fleet.attempts.openings import find_opening
+from paddock.fleet.attempts.preparation import SETUP_OUTPUT
 from paddock.fleet.site import Site
 from paddock.store.protocol import Store
 

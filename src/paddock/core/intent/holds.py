@@ -6,6 +6,8 @@ the folder and on the branch of the last one. Whoever leaves has it judged, or h
 
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from paddock.core import events as ev
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
@@ -13,6 +15,7 @@ from paddock.core.ids import AttemptId, TaskId, attempt_id, printable, task_of
 from paddock.core.intent.obstacles import TaskAction, require_possible, since_words
 from paddock.core.tasks.conversations import memory_of_turn, resumable_session
 from paddock.core.tasks.task import Attempt, Task
+from paddock.core.tasks.vocabulary import EndedBy
 from paddock.core.wording import check_brief
 
 GO_ON = "Go on with the task."
@@ -109,10 +112,15 @@ def leave(
     live = task.live_attempt
     if live is None or live.id != attempt or live.held is None:
         return []
-    closing = [ended] if live.interactive and ended is not None else []
+    closing = [_closed(ended, handback)] if live.interactive and ended is not None else []
     events: list[ev.Event] = [*closing, ev.HoldEnded(handback is not None, reason)]
     drafts = [ev.Draft(event, task=task.id, attempt=attempt) for event in events]
     return [*drafts, *([_told(task, handback)] if handback is not None else [])]
+
+
+def _closed(ended: ev.TurnEnded, handback: str | None) -> ev.TurnEnded:
+    """However the terminal was closed, an agent that is handed back goes on."""
+    return ended if handback is None else replace(ended, ended_by=EndedBy.HELD)
 
 
 def hand_back(board: Board, name: TaskId, by: str, text: str = "", ended: ev.TurnEnded | None = None) -> list[ev.Draft]:

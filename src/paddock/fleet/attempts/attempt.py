@@ -6,11 +6,9 @@ next daemon does exactly the same, so there is no separate recovery.
 
 import asyncio
 import contextlib
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 
 from msgspec import structs
 
@@ -23,7 +21,7 @@ from paddock.core.leases.decisions import end_attempt
 from paddock.core.money.spending import day_of, still_reserved
 from paddock.core.review.intake import dispute_findings
 from paddock.core.summary import TurnSummary
-from paddock.core.tasks.conversations import find_homes, memory_of_turn
+from paddock.core.tasks.conversations import memory_of_turn
 from paddock.core.tasks.edits import EditTally
 from paddock.core.tasks.task import Attempt, Phase, Task, as_seen_by
 from paddock.core.tasks.vocabulary import EndedBy, Outcome, Step
@@ -33,8 +31,10 @@ from paddock.engines.protocol import Engine
 from paddock.fleet.attempts.allowance import Purse
 from paddock.fleet.attempts.answers import Answer, may_ask_again, read_answer, tell_answer
 from paddock.fleet.attempts.folders import why_new_conversation
-from paddock.fleet.attempts.ground import Unprepared, explain_failed_setup, explain_no_room
+from paddock.fleet.attempts.ground import Unprepared
+from paddock.fleet.attempts.holding import end_hold, why_end_hold
 from paddock.fleet.attempts.openings import last_words, messages_to_tell
+from paddock.fleet.attempts.preparation import prepare_worktree
 from paddock.fleet.attempts.prompts import TurnContext, TurnPlan, plan_turn, read_messages, read_question
 from paddock.fleet.attempts.reading import plan_reading_turn
 from paddock.fleet.attempts.turn import (
@@ -61,10 +61,7 @@ from paddock.fleet.site import Site
 from paddock.fleet.upkeep.sweeper import Sweeper
 from paddock.git.command import GitKilled
 from paddock.git.worktrees.furnish import Worktree
-from paddock.git.worktrees.prepare import WorktreeOrder
 from paddock.git.worktrees.release import Secured
-
-SETUP_OUTPUT = "setup.log"
 
 
 @dataclass
@@ -96,11 +93,16 @@ class AttemptRun:
         self._only_reads = False
 
     async def drive(self) -> None:
-        """Drives it to its end. Raises only what no attempt is to blame for: a full disk, a lost lease."""
+        """Drives it to its end, or to where a person has it. Raises only what no attempt is to blame for: a full disk,
+        a lost lease."""
         while (attempt := self._live()) is not None:
             task = as_seen_by(self._ledger.board.task(self.task_id), attempt)
             self._only_reads = attempt.role.only_reads
-            if attempt.turn_open:
+            if attempt.held is not None and (attempt.interactive or not attempt.turn_open):
+                if (why := why_end_hold(self._site, task, attempt)) is None:
+                    return
+                await end_hold(self._ledger, self._crew.sweeper, attempt, why)
+            elif attempt.turn_open:
                 await self._run_turn(task, attempt)
             elif not self._may_go_on(task, attempt):
                 await self._end(task, attempt)
@@ -151,6 +153,8 @@ class AttemptRun:
         unseen = Ended(None, EndedBy.VANISHED, trouble.problem, TurnSummary())
 
         def decide(board: Board) -> list[Draft]:
+            if self._is_held(board):
+                return []
             last = [self._draft(self._turn_ended(attempt, unseen))] if attempt.turn_open else []
             return [*last, *self._ended(board, verdict)]
 
@@ -160,6 +164,11 @@ class AttemptRun:
     def _live(self, board: Board | None = None) -> Attempt | None:
         attempt = (self._ledger.board if board is None else board).task(self.task_id).live_attempt
         return attempt if attempt is not None and attempt.id == self.attempt_id else None
+
+    def _is_held(self, board: Board) -> bool:
+        """Somebody may have taken it over since we looked."""
+        live = self._live(board)
+        return live is not None and live.held is not None
 
     async def _record(self, decide: Decision) -> None:
         """Nothing if the attempt has been ended in the meantime."""
@@ -173,12 +182,14 @@ class AttemptRun:
 
     def _may_go_on(self, task: Task, attempt: Attempt) -> bool:
         """Another turn: the first one, one for messages that came in meanwhile, one to answer again, or one in a new
-        conversation where the engine has lost the old one."""
-        if task.phase is Phase.CANCELLED or self.wish.stop:
+        conversation where the engine has lost the old one. After a person has left, only a message makes it go on."""
+        if task.phase is Phase.CANCELLED or self.wish.stop or attempt.stop_requested is not None:
             return False
-        if attempt.turn == 0 or attempt.session_lost or attempt.owes_answer:
-            return attempt.stop_requested is None
-        return bool(_messages(task, attempt)) and not attempt.ended_by and attempt.stop_requested is None
+        if attempt.left_by:
+            return bool(_messages(task, attempt))
+        if attempt.turn == 0 or attempt.session_lost or attempt.owes_answer or attempt.ended_by is EndedBy.MESSAGE:
+            return True
+        return bool(_messages(task, attempt)) and attempt.ended_by in (EndedBy.ITSELF, EndedBy.HELD)
 
     async def _begin(self, task: Task, attempt: Attempt) -> None:
         prepared = await self._prepare(task, attempt)
@@ -188,36 +199,13 @@ class AttemptRun:
             await self._claim_turn(task, attempt)
 
     async def _prepare(self, task: Task, attempt: Attempt) -> Worktree | Unprepared:
-        """The worktree, or why there is none."""
-        if self._worktree is not None:
-            return self._worktree
-        self._site.attempt_folder(attempt.id).mkdir(parents=True, exist_ok=True)
-        checkpoint("attempt.foldered")
-        place = Path(attempt.worktree) if attempt.worktree else None
-        async with self._crew.preparing:
-            homes = find_homes(self._ledger.board)
-            order = WorktreeOrder(attempt.id, branch_of(attempt), start_commit(task, attempt), place, homes)
-            try:
-                prepared = await asyncio.to_thread(self._site.ground.prepare, order)
-            except (PaddockError, OSError) as error:
-                return explain_no_room(self._site, error)
-        if not prepared.ready:
-            setup = prepared.setup
-            assert setup is not None
-            how = setup.stopped or f"exit {setup.code}"
-            await asyncio.to_thread(self._keep_setup_output, setup.output)
-            shown = f"`paddock tail {self.attempt_id}` shows its output"
-            return explain_failed_setup(self._site, f"the setup command failed ({how}); {shown}")
-        self._worktree = prepared.worktree
-        checkpoint("attempt.prepared")
-        return prepared.worktree
-
-    def _keep_setup_output(self, output: Path) -> None:
-        """The next setup of the worktree would overwrite it."""
-        kept = self._site.attempt_folder(self.attempt_id) / SETUP_OUTPUT
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        with contextlib.suppress(FileNotFoundError):
-            shutil.copyfile(output, kept)
+        if self._worktree is None:
+            crew, board = self._crew, self._ledger.board
+            prepared = await prepare_worktree(crew.site, crew.preparing, board, task, attempt)
+            if isinstance(prepared, Unprepared):
+                return prepared
+            self._worktree = prepared
+        return self._worktree
 
     async def _claim_turn(self, task: Task, attempt: Attempt) -> None:
         """Recorded before the process exists: whoever reads this starts the turn, exactly once."""
@@ -237,6 +225,8 @@ class AttemptRun:
         )
 
         def decide(board: Board) -> list[Draft]:
+            if self._is_held(board):
+                return []
             now = self._site.clock.now()
             return [self._draft(claim), *renew_owned(self._site, board.leases, task, self.attempt_id, now)]
 
@@ -326,14 +316,16 @@ class AttemptRun:
 
     async def _end(self, task: Task, attempt: Attempt, unprepared: Unprepared | None = None) -> None:
         engine = self._engine(attempt)
-        summary = self._summary or await self._read_again(engine, attempt)
+        # A terminal says nothing to us: only what was left there counts.
+        summary = TurnSummary() if attempt.left_by else self._summary or await self._read_again(engine, attempt)
         answer = await self._answer(engine, task, attempt)
         asks = attempt.role is task.role and task.question > 0
-        if isinstance(answer, Unusable) and not asks and may_ask_again(attempt, summary):
-            await self._record(lambda _board: [self._draft(AnswerRefused(answer.problem))])
+        if isinstance(answer, Unusable) and not asks and not attempt.left_by and may_ask_again(attempt, summary):
+            refused = self._draft(AnswerRefused(answer.problem))
+            await self._record(lambda board: [] if self._is_held(board) else [refused])
             checkpoint("attempt.asked_again")
             return
-        if attempt.turn == 0 and unprepared is None:
+        if attempt.turn == 0 and unprepared is None and not attempt.left_by:
             step = Step.RETRY if attempt.stop_requested is None else Step.BLOCK
             verdict = AttemptEnded(outcome=Outcome.KILLED, next=step, counted=False, reason="stopped before it started")
         else:
@@ -348,7 +340,8 @@ class AttemptRun:
 
         def decide(board: Board) -> list[Draft]:
             # A message that came while it was judged is still answered by this attempt.
-            if attempt.turn and self._may_go_on(board.task(self.task_id), attempt):
+            goes_on = attempt.turn and self._may_go_on(board.task(self.task_id), attempt)
+            if goes_on or self._is_held(board):
                 return []
             if not answered or answer is None or isinstance(answer, Unusable):
                 disputes = dispute_findings(board, self.task_id, summary.refuted) if not self._only_reads else []
@@ -392,22 +385,3 @@ def _messages(task: Task, attempt: Attempt) -> tuple[int, ...]:
     """What its next turn is to answer. Messages to a task are not for those who review its change."""
     inbox = task.inbox if attempt.role is task.role else ()
     return (*((attempt.owes_answer,) if attempt.owes_answer else ()), *inbox)
-
-
-def branch_of(attempt: Attempt) -> str:
-    """The branch in its worktree. What only reads has one that is nobody else's, and never leaves the worktree."""
-    return f"paddock/reading-{attempt.id}" if attempt.role.only_reads else attempt.branch
-
-
-def start_commit(task: Task, attempt: Attempt) -> str:
-    """Where the attempt's branch begins: at its base, or where the attempts it continues had come to. What only reads
-    has come nowhere."""
-    if attempt.role.only_reads:
-        return attempt.base
-    continues = attempt.continues
-    for earlier in reversed(task.attempts):
-        if earlier.id == continues:
-            if earlier.head is not None:
-                return earlier.head
-            continues = earlier.continues
-    return attempt.base

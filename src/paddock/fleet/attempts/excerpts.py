@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from paddock.core import trace
 from paddock.core.tasks.task import Attempt
 from paddock.engines.protocol import Parser, Source
-from paddock.fleet.attempts.attempt import SETUP_OUTPUT
+from paddock.fleet.attempts.preparation import SETUP_OUTPUT
 from paddock.fleet.raw_output import RawPart, read_file_end, read_part
 from paddock.fleet.site import Site
 from paddock.sessions.protocol import Line, OutputReader, Stream, Turn

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -12,6 +13,7 @@ from paddock.core.lead import Succeeded
 from paddock.core.tasks.task import Attempt, Phase
 from paddock.core.tasks.vocabulary import EndedBy
 from paddock.fleet.attempts.attempt import AttemptRun, Crew
+from paddock.fleet.attempts.holding import LOOK_SECONDS, is_left, is_theirs
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.drives import Drives
 from paddock.fleet.troubles import Troubles
@@ -31,9 +33,13 @@ class AttemptRuns:
     by_task: dict[TaskId, AttemptRun] = field(default_factory=dict)
 
     def adopt(self, board: Board) -> None:
+        """Those that people hold are left to them."""
         for name in list(board.live):
-            attempt = board.tasks[name].live_attempt
-            if name not in self.by_task and attempt is not None and self._reaches(attempt):
+            task = board.tasks[name]
+            attempt = task.live_attempt
+            if name in self.by_task or attempt is None or not self._reaches(attempt):
+                continue
+            if not is_theirs(self.crew.site, task, attempt):
                 run = self.by_task[name] = AttemptRun(self.crew, name, attempt.id)
                 self.drives.start(f"attempt {attempt.id}", partial(self._drive, run))
                 checkpoint("daemon.adopted")
@@ -51,6 +57,25 @@ class AttemptRuns:
             if task.phase is Phase.CANCELLED or attempt.stop_requested is not None:
                 _stop(run, EndedBy.STOP)
                 checkpoint("daemon.steered")
+            elif attempt.turn_open and attempt.held is not None and run.wish.interrupted != attempt.turn:
+                run.wish.interrupt_turn(attempt.turn, EndedBy.HELD)
+                checkpoint("daemon.steered")
+
+    def held(self) -> frozenset[str]:
+        """The attempts on hosts that we reach, by their ids, that people hold."""
+        board = self.crew.ledger.board
+        live = (board.tasks[name].live_attempt for name in board.live)
+        return frozenset(one.id for one in live if one is not None and one.held is not None and self._reaches(one))
+
+    async def watch_seats(self, gone: Callable[[], None]) -> None:
+        """Calls `gone` when somebody who held an attempt is no longer there: nothing in the log tells of that."""
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            board = self.crew.ledger.board
+            for name in list(board.live):
+                live = board.tasks[name].live_attempt
+                if live is not None and live.held is not None and is_left(self.crew.site, live.held):
+                    gone()
 
     def stop_all(self) -> None:
         for run in self.by_task.values():

@@ -58,10 +58,17 @@ Afford = Callable[[TurnSummary], Awaitable[str]]
 
 @dataclass
 class Wish:
-    """Requests to a running turn. Set `changed` after editing it."""
+    """Requests to a running turn. `stop` ends the attempt with it; `interrupt` ends only the turn `interrupted`, and
+    the attempt goes on. Set `changed` after editing it."""
 
     stop: EndedBy = EndedBy.ITSELF
+    interrupt: EndedBy = EndedBy.ITSELF
+    interrupted: int = 0
     changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def interrupt_turn(self, turn: int, why: EndedBy) -> None:
+        self.interrupt, self.interrupted = why, turn
+        self.changed.set()
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +254,8 @@ class TurnRun:
         """What ends the turn, and the details."""
         if self._wish.stop:
             return self._wish.stop, ""
+        if self._wish.interrupt and self._wish.interrupted == self._turn.number:
+            return self._wish.interrupt, ""
         now = _steady_now()
         if (until := self._lingers_until()) is not None and now >= until:
             return EndedBy.LINGERING, ""

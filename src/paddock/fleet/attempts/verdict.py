@@ -9,6 +9,7 @@ from paddock.core.events import AttemptEnded
 from paddock.core.ids import recordable
 from paddock.core.leases.globs import matches_file
 from paddock.core.summary import Final, TurnSummary
+from paddock.core.tasks.beginnings import start_commit
 from paddock.core.tasks.outcome import AttemptFacts, Verdict, describe_outside, judge
 from paddock.core.tasks.policy import decide_next
 from paddock.core.tasks.task import Attempt, Phase, Task
@@ -59,6 +60,8 @@ def judge_attempt(site: Site, engine: Engine | None, judging: Judging) -> Judged
     # A turn that reported success and was then ended for lingering did succeed.
     had_ended = attempt.ended_by is EndedBy.LINGERING and summary.final is Final.SUCCESS
     outside = _outside(site, task, attempt, delivery)
+    # What a visitor found is not what they left, be it commits or a rescue.
+    began_at = start_commit(task, attempt) if attempt.left_by and attempt.found is not None else ""
     can = engine.capabilities if engine is not None else Capabilities()
     facts = AttemptFacts(
         exit=0 if had_ended else attempt.exit,
@@ -66,7 +69,7 @@ def judge_attempt(site: Site, engine: Engine | None, judging: Judging) -> Judged
         stopped_by=_stopped_by(task, attempt),
         no_space=problem if no_space else "",
         setup_problem=problem,
-        start_problem=attempt.problem if attempt.ended_by is EndedBy.UNSTARTABLE else "",
+        start_problem=attempt.problem if attempt.ended_by is EndedBy.UNSTARTABLE and not attempt.left_by else "",
         rebooted=attempt.ended_by is EndedBy.REBOOT,
         over_budget=(attempt.problem or "it spent more than allowed") if attempt.ended_by is EndedBy.BUDGET else "",
         looping=(attempt.problem or "it was looping") if attempt.ended_by is EndedBy.LOOPING else "",
@@ -76,8 +79,8 @@ def judge_attempt(site: Site, engine: Engine | None, judging: Judging) -> Judged
         streams=can.streams,
         summary=structs.replace(summary, noop_reason=attempt.noop) if attempt.noop else summary,
         commits=delivery.commits,
-        dirty=delivery.rescued,
-        nothing_new=task.head is not None and delivery.head == task.head,
+        dirty=0 if delivery.head == began_at else delivery.rescued,
+        nothing_new=delivery.head is not None and delivery.head in (task.head, began_at),
         kept=delivery.problem,
         reads=reads,
         unanswered=judging.unanswered,
