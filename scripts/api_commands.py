@@ -70,6 +70,7 @@ REQUESTS = {
     "lease renew": "`POST /leases/renew`",
     "janitor": "`POST /janitor`",
     "doctor": "`GET /doctor`",
+    "notify status": "`GET /doctor`: its finding about `notify`; with --json the command tells more",
     "config check": "`GET /settings`: its `warnings`",
     "config show": "`GET /settings`",
 }
@@ -87,6 +88,7 @@ ELSEWHERE = {
     "log accept-loss": "records are lost, and nothing reads the log, no server either, until a person decides this",
     "log fetch": "it restores the log that the server reads",
     "log rebuild": "it drops what the server has open",
+    "notify test": "it tries addresses that are written in your settings, where you edit them",
     "completion": "it is for a shell",
 }
 NOT_TAKEN = """\

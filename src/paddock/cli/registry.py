@@ -58,6 +58,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "with-lease": ("with_lease", "Run a command under a lease."),
     "mcp": ("mcp", "Serve the fleet to clients of the Model Context Protocol."),
     "janitor": ("janitor", "Sweep up what crashes and old runs left behind."),
+    "notify": ("notify", "Be told elsewhere when the fleet needs you."),
     "config": ("config", "Show and check the configuration."),
     "doctor": ("doctor", "Find out what is wrong and how to fix it."),
     "completion": ("completion", "Print a shell completion script."),
@@ -65,7 +66,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 # In the order in which help lists them; every command is in one group.
 GROUPS: dict[str, tuple[str, ...]] = {
-    "Set up": ("init", "doctor", "config", "engines", "agents", "completion"),
+    "Set up": ("init", "doctor", "config", "engines", "agents", "notify", "completion"),
     "Tasks": ("plan", "add", "edit", "retry", "cancel", "convoy", "workflow", "route"),
     "Run agents": ("run", "up", "down", "stop", "message"),
     "Inspect": ("status", "watch", "top", "web", "show", "results", "tail", "diff", "log"),

@@ -229,7 +229,17 @@ def _settings(config: Config, sources: Mapping[str, str]) -> list[Setting]:
                 walk(entry, (*prefix, name))
         else:
             key = ".".join((tables.get(prefix[0], prefix[0]), *prefix[1:]))
-            found.append(Setting(key, value, sources.get(key, "default")))
+            found.append(Setting(key, _without_secrets(key, value), sources.get(key, "default")))
 
     walk(config, ())
     return found
+
+
+def _without_secrets(key: str, value: Any) -> Any:
+    """Addresses hold tokens, and settings are shown in terminals and pages."""
+    return tuple(map(_without_address, value)) if key == "notify.urls" else value
+
+
+def _without_address(url: str) -> str:
+    schema, colon, _ = url.partition("://")
+    return f"{schema}://…" if colon and schema.isalnum() else "…"

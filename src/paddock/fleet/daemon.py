@@ -10,6 +10,7 @@ from paddock.core.errors import PaddockError
 from paddock.core.ids import RUN_OWNER, TaskId
 from paddock.core.lead import Succeeded
 from paddock.core.troubles import BRISK, PATIENT, Trouble
+from paddock.fleet.alerts.teller import Teller
 from paddock.fleet.attempts.attempt import Crew
 from paddock.fleet.attempts.runs import AttemptRuns
 from paddock.fleet.checkpoints import checkpoint
@@ -74,6 +75,7 @@ class Daemon:
     orders: Orders = field(default_factory=Orders)
     settings: SettingsFile | None = None
     desks: DeskOffice | None = None
+    tells_people: bool = False
 
     def __post_init__(self) -> None:
         self.ledger.lead.take_seat()
@@ -92,6 +94,7 @@ class Daemon:
         self.attempts = AttemptRuns(crew, self.troubles, self._drives)
         self._lookout = Lookout(self.site, self.ledger, self.gate, self.attempts, lambda: self.most_agents)
         crew.stirred = self._lookout.stir
+        self._teller = Teller(self.site, self.ledger, self.gate, self.troubles) if self.tells_people else None
         self._dispatcher = Dispatcher(self.site, self.ledger, self.gate)
         watches = not self.orders.until_idle
         ci = CiCrew(self.site, sweeper)
@@ -118,6 +121,8 @@ class Daemon:
                     self.troubles.heal(SERVING)  # nobody is served any more
                 self.gate.flush()
                 self._lookout.close()
+                if self._teller is not None:
+                    self._teller.close()
                 checkpoint("daemon.leaves")
 
     async def _run_tasks(self) -> None:
@@ -130,6 +135,7 @@ class Daemon:
                     self._rounds.keep(),
                     self._serve_workers(),
                     self.attempts.watch_seats(self._call),
+                    *((self._teller.keep(),) if self._teller is not None else ()),
                 )
                 tasks = [group.create_task(chore) for chore in chores]
                 await self._loop()
@@ -164,6 +170,8 @@ class Daemon:
                 lull = Lull(config, now, min(_times(start_at, land_at, self.gate.look_at, now + LULL_SECONDS)))
             self.gate.learn(self.attempts.count(board))
             self._lookout.stir()
+            if self._teller is not None:
+                self._teller.stir()
             await self._sleep(min(_times(lull.until, look_at, self.gate.learns_at)))
             await asyncio.sleep(max(0.0, next_round_at - clock.time()))
 

@@ -10,7 +10,7 @@ from paddock.core.columns import columns
 from paddock.core.ids import TaskId, task_number
 from paddock.core.money.spending import day_of
 from paddock.core.review.open_count import open_words
-from paddock.core.tasks.needs import needs_of
+from paddock.core.tasks.needs import needs_of, next_command
 from paddock.core.tasks.task import FINISHED, SATISFIED, Phase, Task
 from paddock.fleet.landing.unseen_loss import tell_lost_work
 from paddock.fleet.outlook import Outlook, look_around
@@ -268,15 +268,3 @@ def _needs(seen: Surroundings, needy: list[TaskId], notices: list[Notice]) -> li
             indent = " " * (20 if columns(command) + 25 <= width() else 4)
             lines.append(paint(f"{indent}run: {command}", dim=True))
     return lines
-
-
-def next_command(task: Task) -> str:
-    match task.phase:
-        case Phase.APPROVAL:
-            return f"paddock diff {task.id}, then paddock land {task.id}"
-        case Phase.DONE if task.plan_waits:
-            return f"paddock plan --show {task.id}, then paddock plan --accept {task.id}"
-        case Phase.FAILED | Phase.BLOCKED:
-            return f"paddock show {task.id}, then paddock retry {task.id}"
-        case _:
-            return ""

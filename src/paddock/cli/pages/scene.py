@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from paddock.cli.page_process import address_of_page
 from paddock.cli.pages.narration import tell
-from paddock.cli.pages.overview import daemon_words, next_command
+from paddock.cli.pages.overview import daemon_words
 from paddock.cli.terminal.screen import Span
 from paddock.cli.terminal.text import age, plural
 from paddock.core.board import Board
@@ -17,7 +17,7 @@ from paddock.core.merge.prospects import landing_seconds
 from paddock.core.money.budget import limit_of
 from paddock.core.money.spending import day_of
 from paddock.core.review.open_count import open_words
-from paddock.core.tasks.needs import need_of, needs_of
+from paddock.core.tasks.needs import need_of, needs_of, next_command
 from paddock.core.tasks.task import SATISFIED, Attempt, Phase, Task
 from paddock.fleet.glance import AgentGlance, Glance, cost_of_day, read_glance
 from paddock.fleet.outlook import Outlook, look_around

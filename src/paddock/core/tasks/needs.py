@@ -52,3 +52,16 @@ def needs_of(board: Board, among: Collection[TaskId] | None = None) -> list[Task
         if (need := need_of(task)) is not None:
             found.append((_RANKS[need], task.since, task_number(name), name))
     return [name for *_, name in sorted(found)]
+
+
+def next_command(task: Task) -> str:
+    """What helps a task that needs a person and does not say so itself (`Task.unblock`); empty where nothing does."""
+    match task.phase:
+        case Phase.APPROVAL:
+            return f"paddock diff {task.id}, then paddock land {task.id}"
+        case Phase.DONE if task.plan_waits:
+            return f"paddock plan --show {task.id}, then paddock plan --accept {task.id}"
+        case Phase.FAILED | Phase.BLOCKED:
+            return f"paddock show {task.id}, then paddock retry {task.id}"
+        case _:
+            return ""

@@ -69,6 +69,7 @@ def examine(workspace: Workspace, words: NoticeWords) -> Iterator[Symptom]:
         "engines": _engines,
         "fence": _fence,
         "tmux": _tmux,
+        "notify": _notify,
         "log": _log,
         "pages": _pages,
     }
@@ -251,6 +252,26 @@ def _tmux(_: Workspace) -> Iterator[Symptom]:
     path = shutil.which("tmux")
     fix = "install it to open an agent's own terminal: `apt-get install tmux` or `brew install tmux`"
     yield Symptom("tmux", Health.OK, path) if path else Symptom("tmux", Health.WARNING, "not on PATH", fix)
+
+
+def _notify(workspace: Workspace) -> Iterator[Symptom]:
+    """Who is told, and who cannot be."""
+    from paddock.fleet.alerts.addresses import shown_address, unusable
+    from paddock.fleet.alerts.recipients import find_recipients
+    from paddock.fleet.alerts.trial import know_states
+
+    found = find_recipients(workspace.config.notify)
+    if not found.all:
+        yield Symptom("notify", Health.OK, f"nobody is told: {found.why_none}")
+    well = []
+    for state in know_states(workspace):
+        name = shown_address(state.recipient)
+        if problem := unusable(state.recipient) or state.outbox.problem:
+            yield Symptom("notify", Health.WARNING, f"{name}: {problem}", "paddock notify test")
+        else:
+            well.append(name)
+    if well:
+        yield Symptom("notify", Health.OK, f"{', '.join(well)}: {', '.join(workspace.config.notify.about)}")
 
 
 def _log(workspace: Workspace) -> Iterator[Symptom]:

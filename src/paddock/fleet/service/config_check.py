@@ -6,6 +6,7 @@ from paddock.config.schema import Config
 from paddock.core.errors import PaddockError
 from paddock.core.wording import nearest
 from paddock.engines.registry import engine_names, load_engine
+from paddock.fleet.alerts.addresses import address_findings
 from paddock.fleet.review.policy import BUILT_IN
 
 
@@ -28,6 +29,7 @@ def config_findings(config: Config) -> Iterator[str]:
             meant = _meant(name, tuple(config.agents))
             yield f"[review] reviewers names `{name}`, which is not an agent{meant}"
     yield from _kinds_taken_twice(config)
+    yield from address_findings(config.notify)
     if not config.land.ci and not config.land.checks:
         yield "[land] ci is empty: nothing can land"
 

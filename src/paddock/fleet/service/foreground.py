@@ -21,6 +21,8 @@ def ready_site(workspace: Workspace) -> Site:
 
 
 def make_daemon(workspace: Workspace, ledger: Ledger, orders: Orders) -> Daemon:
-    """It follows edits of `paddock.toml`, and opens desks for its workers."""
+    """It follows edits of `paddock.toml`, opens desks for its workers, and tells people what it needs them for."""
     settings = SettingsFile(workspace.top / FILE_NAME, lambda: workspace.load().config)
-    return Daemon(workspace.site, ledger, orders, settings=settings, desks=DeskOffice(workspace.site))
+    return Daemon(
+        workspace.site, ledger, orders, settings=settings, desks=DeskOffice(workspace.site), tells_people=True
+    )

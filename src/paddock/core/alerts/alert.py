@@ -1,0 +1,176 @@
+"""What is worth telling a person who is elsewhere, as the board has it.
+
+Everything here is derived from the board, so nothing has to be remembered but what was told already: a daemon that
+dies tells no less than one that lives on.
+"""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from paddock.core.board import Board
+from paddock.core.merge.model import Decided, Ending
+from paddock.core.money.budget import FLEET, Amount, BudgetBook, Cost, limit_of
+from paddock.core.money.spending import day_of, money_of, tokens_of
+from paddock.core.tasks.needs import Need, need_of, next_command
+from paddock.core.tasks.task import Attempt, Task
+from paddock.core.tasks.vocabulary import Outcome
+
+NEARLY = 0.8
+"""How much of a budget is used when people are told that it runs out."""
+
+
+class AlertKind(StrEnum):
+    """In the order in which they are told: what stops everything comes first. The names are those of
+    `[notify] about`."""
+
+    HALTED = "halted"
+    BUDGET = "budget"
+    APPROVAL = "approval"
+    ANSWER = "answer"
+    BLOCKED = "blocked"
+    FAILED = "failed"
+    LANDED = "landed"
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """`key` names this thing in this state: nobody is told of it twice. `subject` is a task with its title, or what
+    else it is about; `why` and `run` say in one line what is the matter, and what to run."""
+
+    kind: AlertKind
+    key: str
+    subject: str
+    why: str
+    run: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scarcity:
+    """A budget that keeps ready tasks from starting, and why."""
+
+    scope: str
+    reason: str
+
+
+_KINDS = {
+    Need.APPROVE: AlertKind.APPROVAL,
+    Need.ANSWER: AlertKind.ANSWER,
+    Need.BLOCKED: AlertKind.BLOCKED,
+    Need.FAILED: AlertKind.FAILED,
+}
+
+
+def find_alerts(
+    board: Board, about: Collection[str], now: float, since: float = 0.0, scarce: Scarcity | None = None
+) -> list[Alert]:
+    """What there is to tell now, the most pressing first. `since` is when somebody began to be told: what landed
+    before that is no news."""
+    found = [*_halt(board)] if AlertKind.HALTED in about else []
+    if AlertKind.BUDGET in about:
+        found += _budgets(board, now, scarce)
+    tasks = (_task_alert(board.tasks[name], about) for name in board.needy)
+    order = {kind: rank for rank, kind in enumerate(AlertKind)}
+    found += sorted((alert for alert in tasks if alert is not None), key=lambda alert: order[alert.kind])
+    if AlertKind.LANDED in about:
+        landed = (one for one in board.queue.decided if one.outcome is Ending.LANDED and one.at >= since)
+        found += [_landed(one) for one in landed]
+    return found
+
+
+def _halt(board: Board) -> Iterator[Alert]:
+    if (halted := board.halted) is not None:
+        yield Alert(AlertKind.HALTED, f"halted:{halted.at}", "merge queue", halted.reason, "paddock queue why main")
+
+
+def _task_alert(task: Task, about: Collection[str]) -> Alert | None:
+    need = need_of(task)
+    if need is None or _was_left(task):
+        return None
+    kind = _KINDS[need]
+    if kind is AlertKind.BLOCKED and AlertKind.BUDGET in about and _is_over_budget(task):
+        kind = AlertKind.BUDGET
+    if kind not in about:
+        return None
+    choices = f" ({' / '.join(task.options)})" if task.question and task.options else ""
+    run = task.unblock or next_command(task)
+    return Alert(kind, f"{need}:{task.id}:{_state(task, need)}", f"{task.id} {task.title}", task.reason + choices, run)
+
+
+def _state(task: Task, need: Need) -> str:
+    """A question stays the same one when its agent's turn ends over it."""
+    if need is Need.ANSWER and task.question:
+        return f"q{task.question}"
+    if task.plan_waits:
+        return f"p{task.answer_seq}"
+    return str(task.since)
+
+
+def _was_left(task: Task) -> bool:
+    """A person has looked into it and left it as it was: whoever that was need not be told."""
+    last = task.last
+    return last is not None and last.outcome is Outcome.LEFT and last.ended == task.since
+
+
+def _is_over_budget(task: Task) -> bool:
+    last = task.worker
+    return last is not None and last.outcome is Outcome.OVER_BUDGET and last.ended == task.since
+
+
+def _landed(change: Decided) -> Alert:
+    where = f"landed in {change.commit[:10]}" if change.commit else "landed"
+    run = f"paddock show {change.task}" if change.task else "paddock queue"
+    return Alert(AlertKind.LANDED, f"landed:{change.id}:{change.at}", f"{change.id} {change.title}".strip(), where, run)
+
+
+def _budgets(board: Board, now: float, scarce: Scarcity | None) -> Iterator[Alert]:
+    """A budget is told of when most of it is used, and once more when it keeps work from starting."""
+    if board.spending_part.is_nothing:
+        return
+    ledger = board.spending.ledger
+    if scarce is not None and (limit := limit_of(ledger, scarce.scope)) is not None:
+        yield _budget(scarce.scope, limit, "full", f"tasks cannot start: {scarce.reason}")
+    if not ledger.limits:
+        return
+    live: dict[str, Attempt] = {
+        one.id: one for name in board.live if (one := board.tasks[name].live_attempt) is not None
+    }
+    for scope in _scopes(ledger, day_of(now)):
+        limit = limit_of(ledger, scope)
+        if limit is None or (scarce is not None and scarce.scope == scope):
+            continue
+        used = _used(ledger, scope, live)
+        share = max((_share(used.money, limit.money), _share(used.tokens, limit.tokens)))
+        if share >= NEARLY:
+            yield _budget(scope, limit, "full" if share >= 1.0 else "nearly", f"{share:.0%} of it is used")
+
+
+def _budget(scope: str, limit: Amount, state: str, why: str) -> Alert:
+    money = f" --usd {2 * limit.money:g}" if limit.money is not None else ""
+    tokens = f" --tokens {2 * limit.tokens:.0f}" if limit.tokens is not None else ""
+    named = "day" if scope.startswith("day:") else scope
+    run = f"paddock budget show, then paddock budget set {named}{money}{tokens}"
+    return Alert(
+        AlertKind.BUDGET, f"budget:{scope}:{state}:{limit.money}:{limit.tokens}", f"budget of {scope}", why, run
+    )
+
+
+def _scopes(ledger: BudgetBook, today: str) -> list[str]:
+    """Those of more than one task: a task that has used up its own is blocked, which is told."""
+    known = dict.fromkeys((FLEET, f"day:{today}", *ledger.limits, *ledger.spent))
+    return [scope for scope in known if scope in (FLEET, f"day:{today}") or scope.startswith("convoy:")]
+
+
+def _used(ledger: BudgetBook, scope: str, live: dict[str, Attempt]) -> Cost:
+    """By attempts that have ended, and so far by those at work."""
+    total = ledger.spent.get(scope, Cost())
+    for name, held in ledger.reservations.items():
+        if scope in held.scopes and (attempt := live.get(name)) is not None:
+            total = total.plus(Cost(money_of(attempt), float(tokens_of(attempt))))
+    return total
+
+
+def _share(used: float | None, limit: float | None) -> float:
+    if limit is None:
+        return 0.0
+    return (used or 0.0) / limit if limit > 0 else 1.0
