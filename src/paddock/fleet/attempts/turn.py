@@ -96,34 +96,46 @@ def describe_turn(
 
     Raises PaddockError where the engine cannot be called, or not in the fence it should be in.
     """
-    folder = site.attempt_folder(attempt.id)
+    launch = engine.launch(turn_request(site, engine, task, attempt, worktree, plan))
     # The one noted when the turn was claimed, whatever has been configured or installed since.
     level = Level(attempt.fence) if attempt.fence else fence_level(site, engine, task)
-    memory, environment = site.memory_of(attempt), _attempt_environment(site, attempt, worktree)
-    launch = engine.launch(
-        TurnRequest(
-            prompt=plan.prompt,
-            worktree=worktree.path,
-            folder=folder,
-            memory=memory,
-            task_text=plan.task_text,
-            session_id=plan.session,
-            new_session_id=new_session_id(attempt.id, site.marker, attempt.turn),
-            model=attempt.model or site.agent_of(task).model or None,
-            tools=site.agent_of(task).tools,
-            attempt=attempt_number(attempt.id),
-            turn=attempt.turn,
-            git_dir=worktree.git_dir,
-            base_env=os.environ,
-            attempt_env=environment,
-            tool_server=tool_server(site, engine, environment),
-            mailbox=site.sessions.mailbox(open_turn(attempt)) if engine.capabilities.listens else None,
-        )
+    return fence_turn(site, attempt, worktree, level, launch)
+
+
+def turn_request(
+    site: Site, engine: Engine, task: Task, attempt: Attempt, worktree: Worktree, plan: TurnPlan
+) -> TurnRequest:
+    """What an engine is told of the open turn, whether a daemon runs it or a person sits in it."""
+    environment = attempt_environment(site, attempt, worktree)
+    return TurnRequest(
+        prompt=plan.prompt,
+        worktree=worktree.path,
+        folder=site.attempt_folder(attempt.id),
+        memory=site.memory_of(attempt),
+        task_text=plan.task_text,
+        session_id=plan.session,
+        new_session_id=new_session_id(attempt.id, site.marker, attempt.turn),
+        model=attempt.model or site.agent_of(task).model or None,
+        tools=site.agent_of(task).tools,
+        attempt=attempt_number(attempt.id),
+        turn=attempt.turn,
+        git_dir=worktree.git_dir,
+        base_env=os.environ,
+        attempt_env=environment,
+        tool_server=tool_server(site, engine, environment),
+        mailbox=site.sessions.mailbox(open_turn(attempt)) if engine.capabilities.listens else None,
     )
+
+
+def fence_turn(
+    site: Site, attempt: Attempt, worktree: Worktree, level: Level, launch: Launch
+) -> tuple[Launch, MakeFence]:
+    """The launch as it is in the fence of the open turn, and that fence."""
     if attempt.role.only_reads:
         launch = replace(launch, writes=(*launch.writes, answer_file(site, attempt).parent))
     if level is Level.NONE:
         return launch, no_fence
+    memory = site.memory_of(attempt)
     memory.mkdir(parents=True, exist_ok=True)
     return seen_from_outside(memory, launch), partial(fence_attempt, site, attempt, worktree, level, launch)
 
@@ -133,7 +145,7 @@ def fence_level(site: Site, engine: Engine, task: Task) -> Level:
     return agents_level(site.config, site.agent_of(task), engine.name, engine.capabilities).level
 
 
-def _attempt_environment(site: Site, attempt: Attempt, worktree: Worktree) -> dict[str, str]:
+def attempt_environment(site: Site, attempt: Attempt, worktree: Worktree) -> dict[str, str]:
     values = {
         **site.identity,
         **worktree.environment(),

@@ -1,0 +1,81 @@
+"""The worktree of an attempt, brought back where it is gone: in its own folder, on its branch, with its commits."""
+
+import contextlib
+import secrets
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from paddock.core.board import Board
+from paddock.core.errors import PaddockError
+from paddock.core.tasks.conversations import find_homes
+from paddock.core.tasks.task import Attempt, Task
+from paddock.fleet.attempts.attempt import SETUP_OUTPUT, branch_of, start_commit
+from paddock.fleet.site import Site
+from paddock.git.worktrees.furnish import Worktree
+from paddock.git.worktrees.prepare import PreparedWorktree, WorktreeOrder, find, release
+from paddock.git.worktrees.slots import hold_attempt
+
+BORROWED = "exec"
+"""Begins the name under which a command has a worktree of an attempt that has ended."""
+
+
+def bring_back(site: Site, board: Board, task: Task, attempt: Attempt) -> Worktree:
+    """The same one as long as the attempt has it. Blocks, for as long as the setup command takes. Raises PaddockError.
+
+    The attempt must be live and held: what clears worktrees away spares those of live attempts.
+    """
+    folder = site.attempt_folder(attempt.id)
+    folder.mkdir(parents=True, exist_ok=True)
+    place = Path(attempt.worktree) if attempt.worktree else None
+    order = WorktreeOrder(attempt.id, branch_of(attempt), start_commit(task, attempt), place, find_homes(board))
+    prepared = site.ground.prepare(order)
+    if not prepared.ready:
+        _keep_setup_output(prepared, folder)
+        raise _failed_setup(prepared, f"`paddock tail {attempt.id}` shows its output")
+    return prepared.worktree
+
+
+def find_place(site: Site, attempt: Attempt) -> Worktree:
+    """The one it has. Raises PaddockError if it has none."""
+    found = find(site.root, attempt.id)
+    if found is not None:
+        return found
+    if attempt.live:
+        raise PaddockError(f"`{attempt.id}` has no worktree yet", "it is being prepared: try again in a moment")
+    task = attempt.id.partition(".")[0]
+    raise PaddockError(
+        f"the worktree of `{attempt.id}` was given back when it ended; its commits are on `{attempt.branch}`",
+        f"`paddock connect {task} --shell` brings it back for you, `paddock exec {attempt.id} -- …` for one command",
+    )
+
+
+@contextlib.contextmanager
+def borrow_place(site: Site, board: Board, task: Task, attempt: Attempt) -> Iterator[Worktree]:
+    """A worktree with the commits of an attempt that has ended, for as long as the block lasts. What is made there is
+    thrown away. Nobody else is given it meanwhile: its lock is held. Raises PaddockError."""
+    owner = f"{BORROWED}-{attempt.id}-{secrets.token_hex(3)}"
+    start = attempt.head or start_commit(task, attempt)
+    order = WorktreeOrder(owner, f"paddock/{BORROWED}-{attempt.id}", start, homes=find_homes(board))
+    prepared = site.ground.prepare(order)
+    try:
+        if not prepared.ready:
+            raise _failed_setup(prepared, f"its output is in `{prepared.setup and prepared.setup.output}`")
+        with hold_attempt(site.root, owner) as taken:
+            if taken is None:
+                raise PaddockError("the worktree was cleared away again", "try again")
+            yield prepared.worktree
+    finally:
+        release(site.root, owner, "its command has ended", discard=True)
+
+
+def _keep_setup_output(prepared: PreparedWorktree, folder: Path) -> None:
+    if prepared.setup is not None:
+        with contextlib.suppress(FileNotFoundError):
+            shutil.copyfile(prepared.setup.output, folder / SETUP_OUTPUT)
+
+
+def _failed_setup(prepared: PreparedWorktree, hint: str) -> PaddockError:
+    setup = prepared.setup
+    assert setup is not None
+    return PaddockError(f"the setup command failed ({setup.stopped or f'exit {setup.code}'})", hint)

@@ -1,0 +1,265 @@
+"""A person's visit to an attempt, in one terminal: what this process does from its first record to its last.
+
+    held ─▶ the fleet ends the turn ─▶ worktree ─▶ turn recorded ─▶ terminal ─▶ swept ─▶ turn and hold ended
+            (none runs: at once)                                      │
+                                  the terminal is closed, a signal, `paddock handback`, `stop` or `cancel` elsewhere
+
+The hold is recorded first, so that nobody clears away what is being brought back. A process that is killed leaves a
+hold whose keeper is gone: the daemon finds that out, ends what is left, and judges. Whoever ends a hold ends it once.
+"""
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from msgspec import structs
+
+from paddock.core.board import Board
+from paddock.core.errors import PaddockError
+from paddock.core.events import Draft, TurnEnded, TurnStarted
+from paddock.core.ids import AttemptId, TaskId
+from paddock.core.intent.holds import GO_ON, hold_task, leave, open_terminal
+from paddock.core.money.budget import Cost
+from paddock.core.money.spending import day_of
+from paddock.core.summary import TurnSummary
+from paddock.core.tasks.task import Attempt, Phase, Task
+from paddock.core.tasks.vocabulary import EndedBy
+from paddock.fleet.attempts.turn import Ended, turn_ended
+from paddock.fleet.checkpoints import checkpoint
+from paddock.fleet.clock import wait_for
+from paddock.fleet.service.presence import Presence, look_for_daemon
+from paddock.fleet.visits.conversation_file import ConversationFile
+from paddock.fleet.visits.place import bring_back
+from paddock.fleet.visits.program import Company, Planned, fence_of, plan_terminal, why_another_conversation
+from paddock.fleet.visits.words import take_words
+from paddock.fleet.workspace import Workspace
+from paddock.git.worktrees.furnish import Worktree
+from paddock.sessions.seats import ASKED_TO_LEAVE, this_seat
+from paddock.sessions.terminal import Terminal
+from paddock.store.protocol import Store
+
+LOOK_SECONDS = 5.0
+"""How often the log is looked at where nothing wakes us."""
+_LEAVING = (signal.SIGHUP, signal.SIGTERM, signal.SIGINT)
+NO_DAEMON = frozenset({Presence.NONE, Presence.GONE})
+
+
+class Interrupted(PaddockError):
+    """The person left before the terminal was open."""
+
+
+@dataclass(frozen=True, slots=True)
+class Visited:
+    """How a visit ended. `status` is the program's; `why` is what ended it, if not the person; `handed_back`: its agent
+    goes on."""
+
+    attempt: AttemptId
+    status: int
+    why: str = ""
+    handed_back: bool = False
+
+
+class Visit:
+    def __init__(
+        self, workspace: Workspace, task: TaskId, company: Company, shown: int, tell: Callable[[str], None]
+    ) -> None:
+        self._workspace, self._site = workspace, workspace.site
+        self._name, self._company, self._shown, self._tell = task, company, shown, tell
+        self._wake, self._leaving = asyncio.Event(), asyncio.Event()
+        self._why = ""
+        self._attempt: AttemptId | None = None
+        self._handback: str | None = None
+
+    async def run(self) -> Visited:
+        """Raises PaddockError if it could not begin; nothing is held then."""
+        with contextlib.closing(self._workspace.write()) as store, store.listen() as listener, self._hearing_signals():
+            listener.tell(self._wake.set)
+            was_live = self._require_fleet(store.board())
+            held = self._workspace.append(store, lambda board: hold_task(board, self._name, this_seat()))
+            name = held[-1].attempt
+            assert name is not None
+            self._attempt = name
+            checkpoint("visit.held")
+            try:
+                planned = await self._enter(store, name)
+            except (PaddockError, OSError) as error:
+                self._back_out(store, name, error, hand_back=was_live)
+                raise
+            return await self._sit(store, planned)
+
+    def _require_fleet(self, board: Board) -> bool:
+        """Whether there is a live attempt. Raises PaddockError if its turn runs and nobody could end it."""
+        live = board.task(self._name).live_attempt
+        if live is not None and live.turn_open and look_for_daemon(board, self._site.clock.now()).presence in NO_DAEMON:
+            raise PaddockError(
+                f"`{live.id}` is in a turn, and no daemon is running that could end it",
+                "`paddock up` starts one; then connect again",
+            )
+        return live is not None
+
+    # -- coming in ------------------------------------------------------------------------------------------
+
+    async def _enter(self, store: Store, name: AttemptId) -> Planned:
+        await self._await_turn_end(store, name)
+        board = store.board()
+        task, attempt = board.task(self._name), self._held(board, name)
+        self._tell(f"bringing back the worktree of {name} …")
+        worktree = await asyncio.to_thread(bring_back, self._site, board, task, attempt)
+        checkpoint("visit.prepared")
+        self._require_staying()
+        begun, planned = await self._plan(store, task, attempt, worktree)
+        for file in planned.launch.files:
+            file.write()
+        for folder in planned.launch.writes:
+            folder.mkdir(parents=True, exist_ok=True)
+        for words in (begun.new_conversation and f"a new conversation begins: {begun.new_conversation}", planned.note):
+            if words:
+                self._tell(words)
+        return planned
+
+    async def _plan(
+        self, store: Store, task: Task, attempt: Attempt, worktree: Worktree
+    ) -> tuple[TurnStarted, Planned]:
+        """Planned before it is recorded: what cannot be started has never begun."""
+        fence = fence_of(self._site, task, attempt, self._company)
+        why = why_another_conversation(self._site, task, attempt, worktree, fence, self._company)
+        place, session = str(worktree.path), None if why else attempt.session
+
+        def decide(board: Board) -> list[Draft]:
+            return open_terminal(board, attempt.id, worktree=place, fence=fence, session=session, new_conversation=why)
+
+        (draft,) = decide(store.board())
+        begun = draft.event
+        assert isinstance(begun, TurnStarted)
+        planned = await plan_terminal(self._site, store, task, attempt, worktree, begun, self._company)
+        Terminal.of_attempt(planned.order, self._shown, self._site.marker).require_command()
+        self._workspace.append(store, decide)
+        checkpoint("visit.opened")
+        return begun, planned
+
+    async def _await_turn_end(self, store: Store, name: AttemptId) -> None:
+        told = False
+        while self._held(board := store.board(), name).turn_open:
+            self._require_staying()
+            if look_for_daemon(board, self._site.clock.now()).presence in NO_DAEMON:
+                raise PaddockError(
+                    f"the daemon is gone that was to end the turn of `{name}`", "`paddock up`, then connect again"
+                )
+            if not told:
+                self._tell(f"waiting until the turn of {name} has ended …")
+                told = True
+            await wait_for(self._wake, LOOK_SECONDS)
+            self._wake.clear()
+
+    def _held(self, board: Board, name: AttemptId) -> Attempt:
+        live = board.task(self._name).live_attempt
+        if live is None or live.id != name or live.held is None:
+            raise PaddockError(f"`{name}` was stopped or cancelled meanwhile", f"see `paddock show {self._name}`")
+        return live
+
+    def _require_staying(self) -> None:
+        if self._leaving.is_set():
+            raise Interrupted("you left before the terminal was open", f"`paddock connect {self._name}` comes back")
+
+    def _back_out(self, store: Store, name: AttemptId, error: Exception, *, hand_back: bool) -> None:
+        """An agent that was interrupted for nothing goes on."""
+        reason = error.message if isinstance(error, PaddockError) else str(error)
+        words = self._handback if self._handback is not None else GO_ON if hand_back else None
+        self._workspace.append(store, lambda board: leave(board, name, None, handback=words, reason=reason))
+
+    # -- sitting there --------------------------------------------------------------------------------------
+
+    async def _sit(self, store: Store, planned: Planned) -> Visited:
+        terminal = Terminal.of_attempt(planned.order, self._shown, self._site.marker)
+        account = self._account(planned)
+        watching = asyncio.ensure_future(self._watch(store, planned.attempt.id))
+        problem = ""
+        try:
+            status: int | None = await terminal.run(self._leaving, self._site.config.timeouts.grace)
+        except (PaddockError, OSError) as error:
+            status, problem = None, error.message if isinstance(error, PaddockError) else str(error)
+        finally:
+            watching.cancel()
+        checkpoint("visit.over")
+        swept = await asyncio.to_thread(self._site.sessions.sweep, [planned.attempt.id])
+        checkpoint("visit.swept")
+        words = tuple(process.command for process in swept.ended[:20])
+        ended = self._ended(planned, account, status, problem, words)
+        why = self._why or ("the terminal was closed" if terminal.hung_up else problem)
+        return self._leave(store, planned.attempt.id, ended, why)
+
+    async def _watch(self, store: Store, name: AttemptId) -> None:
+        """Leaves when others have ended it."""
+        while not self._why:
+            await wait_for(self._wake, LOOK_SECONDS)
+            self._wake.clear()
+            if why := _why_leave(store.board().task(self._name), name):
+                self._why = why
+                self._leaving.set()
+
+    def _account(self, planned: Planned) -> ConversationFile | None:
+        if self._company.program:
+            return None
+        account = ConversationFile(
+            self._site, self._site.engine(planned.attempt.engine), planned.attempt, planned.launch
+        )
+        account.note_start()
+        return account
+
+    def _ended(
+        self,
+        planned: Planned,
+        account: ConversationFile | None,
+        status: int | None,
+        problem: str,
+        swept: tuple[str, ...],
+    ) -> TurnEnded:
+        summary = account.read(planned.session) if account is not None else None
+        ended = Ended(status, EndedBy.ITSELF, problem, summary or TurnSummary(), swept)
+        day = day_of(self._site.clock.now())
+        event = turn_ended(planned.attempt, ended, self._site.prices, day, Cost(0.0, 0.0))
+        event = structs.replace(event, session=event.session or planned.session or None)
+        is_unknown = account is not None and summary is None and status is not None
+        return structs.replace(event, cost_source="unknown") if is_unknown else event
+
+    # -- leaving --------------------------------------------------------------------------------------------
+
+    def _leave(self, store: Store, name: AttemptId, ended: TurnEnded, why: str) -> Visited:
+        told = self._handback
+        self._workspace.append(store, lambda board: leave(board, name, ended, handback=told, reason=why))
+        checkpoint("visit.left")
+        return Visited(name, ended.exit or 0, why, handed_back=told is not None)
+
+    @contextlib.contextmanager
+    def _hearing_signals(self) -> Iterator[None]:
+        loop = asyncio.get_running_loop()
+        for number in _LEAVING:
+            loop.add_signal_handler(number, self._go)
+        loop.add_signal_handler(ASKED_TO_LEAVE, self._go_handed_back)
+        try:
+            yield
+        finally:
+            for number in (*_LEAVING, ASKED_TO_LEAVE):
+                loop.remove_signal_handler(number)
+
+    def _go(self) -> None:
+        self._leaving.set()
+        self._wake.set()
+
+    def _go_handed_back(self) -> None:
+        if self._attempt is not None:
+            self._handback = take_words(self._site, self._attempt) or GO_ON
+            self._why = "it was handed back"
+            self._go()
+
+
+def _why_leave(task: Task, name: AttemptId) -> str:
+    """Empty while the person may stay."""
+    live = task.live_attempt
+    if live is None or live.id != name or live.held is None:
+        return "it is no longer held"
+    if task.phase is Phase.CANCELLED:
+        return f"{task.id} was cancelled"
+    return f"it was stopped by {live.stop_requested}" if live.stop_requested is not None else ""
