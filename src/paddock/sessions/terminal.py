@@ -136,9 +136,7 @@ class Terminal:
 
     def _start(self, terminal: str) -> "subprocess.Popen[bytes]":
         order = self._order
-        command = (find_command(order), *order.argv[1:])
-        if (fence := order.fence()) is not None:
-            command = fence_argv(fence, this_system(), order.cwd, command, inner=())
+        command = command_line(order)
         marked = self._mark.variables(os.environ.get(MARK_VARIABLE, "")) if self._mark is not None else {}
         try:
             return subprocess.Popen(
@@ -219,6 +217,13 @@ class Terminal:
         reached = [signal_process(process.identity, signal.SIGHUP) for process in commands]
         if not any(reached):
             child.send_signal(signal.SIGHUP)
+
+
+def command_line(order: TurnOrder) -> tuple[str, ...]:
+    """The order's command in its fence, where it has one; the status is then the fence's own. Raises PaddockError."""
+    command = (find_command(order), *order.argv[1:])
+    fence = order.fence()
+    return command if fence is None else fence_argv(fence, this_system(), order.cwd, command, inner=())
 
 
 def size_of(terminal: int) -> tuple[int, int]:

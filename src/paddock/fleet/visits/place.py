@@ -1,16 +1,17 @@
 """The worktree of an attempt, brought back where it is gone: in its own folder, on its branch, with its commits."""
 
+import asyncio
 import contextlib
 import secrets
-import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
+from paddock.core.tasks.beginnings import start_commit
 from paddock.core.tasks.conversations import find_homes
 from paddock.core.tasks.task import Attempt, Task
-from paddock.fleet.attempts.attempt import SETUP_OUTPUT, branch_of, start_commit
+from paddock.fleet.attempts.ground import Unprepared
+from paddock.fleet.attempts.preparation import prepare_worktree
 from paddock.fleet.site import Site
 from paddock.git.worktrees.furnish import Worktree
 from paddock.git.worktrees.prepare import PreparedWorktree, WorktreeOrder, find, release
@@ -20,20 +21,15 @@ BORROWED = "exec"
 """Begins the name under which a command has a worktree of an attempt that has ended."""
 
 
-def bring_back(site: Site, board: Board, task: Task, attempt: Attempt) -> Worktree:
-    """The same one as long as the attempt has it. Blocks, for as long as the setup command takes. Raises PaddockError.
+async def bring_back(site: Site, board: Board, task: Task, attempt: Attempt) -> Worktree:
+    """The same one as long as the attempt has it. Raises PaddockError.
 
     The attempt must be live and held: what clears worktrees away spares those of live attempts.
     """
-    folder = site.attempt_folder(attempt.id)
-    folder.mkdir(parents=True, exist_ok=True)
-    place = Path(attempt.worktree) if attempt.worktree else None
-    order = WorktreeOrder(attempt.id, branch_of(attempt), start_commit(task, attempt), place, find_homes(board))
-    prepared = site.ground.prepare(order)
-    if not prepared.ready:
-        _keep_setup_output(prepared, folder)
-        raise _failed_setup(prepared, f"`paddock tail {attempt.id}` shows its output")
-    return prepared.worktree
+    prepared = await prepare_worktree(site, asyncio.Semaphore(), board, task, attempt)
+    if isinstance(prepared, Unprepared):
+        raise PaddockError(f"`{attempt.id}` has no worktree to work in: {prepared.reason}")
+    return prepared
 
 
 def find_place(site: Site, attempt: Attempt) -> Worktree:
@@ -67,12 +63,6 @@ def borrow_place(site: Site, board: Board, task: Task, attempt: Attempt) -> Iter
             yield prepared.worktree
     finally:
         release(site.root, owner, "its command has ended", discard=True)
-
-
-def _keep_setup_output(prepared: PreparedWorktree, folder: Path) -> None:
-    if prepared.setup is not None:
-        with contextlib.suppress(FileNotFoundError):
-            shutil.copyfile(prepared.setup.output, folder / SETUP_OUTPUT)
 
 
 def _failed_setup(prepared: PreparedWorktree, hint: str) -> PaddockError:

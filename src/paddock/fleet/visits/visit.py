@@ -106,7 +106,7 @@ class Visit:
         board = store.board()
         task, attempt = board.task(self._name), self._held(board, name)
         self._tell(f"bringing back the worktree of {name} …")
-        worktree = await asyncio.to_thread(bring_back, self._site, board, task, attempt)
+        worktree = await bring_back(self._site, board, task, attempt)
         checkpoint("visit.prepared")
         self._require_staying()
         begun, planned = await self._plan(store, task, attempt, worktree)

@@ -1,0 +1,148 @@
+"""Where a person sits: in this terminal, in a window of the tmux they are in, or in a session of its own."""
+
+import asyncio
+import contextlib
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from paddock.cli.terminal.complaint import complain
+from paddock.core.board import Board
+from paddock.core.errors import Misuse, PaddockError
+from paddock.core.ids import TaskId, branch_slug
+from paddock.core.tasks.task import Attempt
+from paddock.fleet.service.presence import look_for_daemon
+from paddock.fleet.visits.handover import drop_handover, write_handover
+from paddock.fleet.visits.program import Company
+from paddock.fleet.visits.visit import NO_DAEMON, Visit, Visited
+from paddock.fleet.workspace import Workspace
+from paddock.sessions.seats import seat_pid
+from paddock.sessions.terminal import size_of
+from paddock.sessions.tmux import Pane, Tmux
+
+SMALLEST = (40, 10)
+HANDOVER = "--take-over"
+
+
+def require_terminal(task: str) -> None:
+    """Raises Misuse where nobody could sit."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise Misuse(
+            "connecting needs a terminal, and this is none",
+            f"`paddock message {task} …` tells its agent something, `paddock exec {task} -- …` runs a command there",
+        )
+
+
+def warn_if_small() -> None:
+    columns, rows = size_of(sys.stdin.fileno())
+    if columns and rows and (columns < SMALLEST[0] or rows < SMALLEST[1]):
+        _say(f"warning: this terminal has {columns}x{rows}; most agents' screens need {SMALLEST[0]}x{SMALLEST[1]}")
+
+
+def sit_here(workspace: Workspace, task: TaskId, company: Company) -> Visited:
+    """In this terminal, until they leave. Raises PaddockError."""
+
+    async def sit() -> Visited:
+        return await Visit(workspace, task, company, sys.stdin.fileno(), _say).run()
+
+    visited = asyncio.run(sit())
+    _say(told_of(workspace, task, visited))
+    return visited
+
+
+def told_of(workspace: Workspace, task: TaskId, visited: Visited) -> str:
+    why = f" ({visited.why})" if visited.why else ""
+    is_led = look_for_daemon(workspace.board(), workspace.site.clock.now()).presence not in NO_DAEMON
+    if visited.handed_back:
+        after = "its agent goes on" if is_led else "no daemon is running: `paddock up` lets its agent go on"
+        return f"left {visited.attempt}{why}: {after}"
+    judged = "the fleet judges it" if is_led else "no daemon is running: `paddock up` judges it"
+    return (
+        f"left {visited.attempt}{why}; {judged}: `paddock show {task}`\n`paddock handback {task}` lets its agent go on"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PaneSeat:
+    """A pane for a task; `settings` were said before the command's name, `options` after it."""
+
+    workspace: Workspace
+    tmux: Tmux
+    task: TaskId
+    options: tuple[str, ...]
+
+    def open(self) -> int:
+        """Sits down there; tmux's exit status. Raises PaddockError."""
+        handover = write_handover(self.workspace.state_dir, os.environ)
+        argv = self._argv(handover)
+        try:
+            if self.tmux.inside:
+                self.tmux.open_window(self.task, self.workspace.top, argv)
+                return 0
+            pane = self.tmux.open_session(self._name(), self.workspace.top, size_of(sys.stdin.fileno()), argv)
+        except PaddockError:
+            drop_handover(handover)
+            raise
+        with contextlib.suppress(PaddockError):
+            self.tmux.describe(pane, f"{self.task}: {self.tmux.prefix()} d detaches, and it stays yours ")
+        code = self.tmux.show(pane)
+        self._tell_after(pane)
+        return code
+
+    def _argv(self, handover: Path) -> tuple[str, ...]:
+        said = tuple(word for setting in self.workspace.settings for word in ("--set", setting))
+        place = ("-C", str(self.workspace.top))
+        own = ("connect", self.task, "--here", HANDOVER, str(handover), *self.options)
+        return (sys.executable, "-P", "-m", "paddock", *place, *said, *own)
+
+    def _name(self) -> str:
+        return f"paddock-{branch_slug(self.workspace.top.name) or 'repository'}-{self.task}"
+
+    def _tell_after(self, pane: Pane) -> None:
+        task = self.workspace.board().task(self.task)
+        live = task.live_attempt
+        if live is not None and live.held is not None and any(one.id == pane.id for one in self.tmux.panes()):
+            _say(
+                f"detached: {live.id} stays held by you; `paddock connect {self.task}` comes back, "
+                f"`paddock handback {self.task}` lets its agent go on"
+            )
+        elif (worker := task.worker) is not None:
+            _say(_how_it_ended(self.workspace, self.task, worker))
+
+
+def _how_it_ended(workspace: Workspace, task: TaskId, worker: Attempt) -> str:
+    return told_of(workspace, task, Visited(worker.id, 0, handed_back=worker.live and not worker.left_by))
+
+
+def pane_of(tmux: Tmux | None, attempt: Attempt) -> Pane | None:
+    """The pane in which whoever holds the attempt sits; None if that is elsewhere."""
+    pid = seat_pid(attempt.held) if attempt.held is not None else None
+    return tmux.find_pane(pid) if tmux is not None and pid is not None else None
+
+
+def show_to_the_end(error: PaddockError) -> None:
+    """In a pane that closes with us: nobody could read it otherwise."""
+    complain(error.message, error.hint)
+    with contextlib.suppress(OSError, EOFError, KeyboardInterrupt):
+        click.echo("\npress Enter to close this", err=True)
+        sys.stdin.readline()
+
+
+def say_in_tmux(tmux: Tmux | None, words: str) -> None:
+    if tmux is not None and tmux.inside:
+        with contextlib.suppress(PaddockError):
+            tmux.say(words.replace("\n", " · "))
+
+
+def held_attempt(board: Board, task: TaskId) -> Attempt | None:
+    live = board.task(task).live_attempt
+    return live if live is not None and live.held is not None else None
+
+
+def _say(words: str) -> None:
+    """The terminal may be gone."""
+    with contextlib.suppress(OSError):
+        click.echo(words, err=True)
