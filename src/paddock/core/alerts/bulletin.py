@@ -55,7 +55,7 @@ class Bulletin:
 def compose(alerts: Sequence[Alert], place: str, secrets: Collection[str] = ()) -> Bulletin:
     """One notification about all of them, the first of which are shown. `place` names the fleet."""
     name = defuse_words(place, _PLACE, secrets)
-    title = f"{name}: {_alone(alerts[0]) if len(alerts) == 1 else count_kinds(alerts)}"
+    title = f"{name}: {_alone(alerts[0], secrets) if len(alerts) == 1 else count_kinds(alerts)}"
     body, shown = "", 0
     for alert in alerts[:MOST_SHOWN]:
         lines = _lines(alert, secrets)
@@ -80,9 +80,10 @@ def defuse_words(text: str, limit: int, secrets: Collection[str] = ()) -> str:
     return _MENTION.sub("@ ", line).replace("](", "] (")
 
 
-def _alone(alert: Alert) -> str:
+def _alone(alert: Alert, secrets: Collection[str]) -> str:
     words = _ALONE[alert.kind]
-    return f"{alert.subject.partition(' ')[0]} {words}" if alert.kind in _ABOUT_A_TASK else words
+    name = defuse_words(alert.subject.partition(" ")[0], _PLACE, secrets)
+    return f"{name} {words}" if alert.kind in _ABOUT_A_TASK else words
 
 
 def _lines(alert: Alert, secrets: Collection[str]) -> str:
@@ -93,8 +94,11 @@ def _lines(alert: Alert, secrets: Collection[str]) -> str:
 
 def _command(alert: Alert) -> str:
     """People paste it. One with a name in it that is not plain is left to the terminal, which shows all of it."""
-    plain = len(alert.run) <= _RUN and _COMMAND.fullmatch(alert.run) is not None
-    if alert.run and plain:
+    if _is_plain(alert.run):
         return alert.run
-    name = alert.subject.partition(" ")[0]
-    return f"paddock show {name}" if alert.kind in _ABOUT_A_TASK else "paddock status"
+    shown = f"paddock show {alert.subject.partition(' ')[0]}"
+    return shown if alert.kind in _ABOUT_A_TASK and _is_plain(shown) else "paddock status"
+
+
+def _is_plain(command: str) -> bool:
+    return len(command) <= _RUN and command.isprintable() and _COMMAND.fullmatch(command) is not None

@@ -61,7 +61,7 @@ class Teller:
         self._stirred = asyncio.Event()
         self._alerts: dict[str, Alert] = {}
         self._looked_at: tuple[int, Scarcity | None] | None = None
-        self._couriers: list[subprocess.Popen[bytes]] = []
+        self.couriers: list[subprocess.Popen[bytes]] = []
         identity, now = self.site.log_identity, self.steady()
         kept = read_memory(self.site.state_dir, identity) or NotifyMemory(identity, now)
         recent = {name: one for name, one in kept.outboxes.items() if abs(now - one.sent_at) < OUTBOX_KEPT_SECONDS}
@@ -80,12 +80,16 @@ class Teller:
         """Looks and sends until it is cancelled. Couriers that are on their way then go on."""
         while self._recipients:
             self._stirred.clear()
-            await self.troubles.attempt(TELLING, self._round)
-            for one in self._recipients:
-                problem = one.problem or self.memory.outboxes[one.id].problem
-                await self.troubles.observe(TELLING, problem, one.name)
+            await self.troubles.attempt(TELLING, self.step)
+            await self.report()
             await asyncio.sleep(LOOK_SECONDS)
             await wait_for(self._stirred, self._pause())
+
+    async def report(self) -> None:
+        """Who cannot be told is a trouble, in the log once and in `paddock status` as long as it lasts."""
+        for one in self._recipients:
+            problem = one.problem or self.memory.outboxes[one.id].problem
+            await self.troubles.observe(TELLING, problem, one.name)
 
     def _pause(self) -> float | None:
         """Until something is due; a receipt may come at any moment."""
@@ -98,8 +102,9 @@ class Teller:
     def _reachable(self) -> Sequence[Recipient]:
         return [recipient for recipient in self._recipients if not recipient.problem]
 
-    async def _round(self) -> None:
-        self._couriers = [courier for courier in self._couriers if courier.poll() is None]
+    async def step(self) -> None:
+        """Sends what is due. Raises OSError where it cannot be written down, and nothing is sent then."""
+        self.couriers = [courier for courier in self.couriers if courier.poll() is None]
         self._look(self.ledger.board)
         for recipient in self._reachable():
             at = due_at(self.memory.outboxes[recipient.id], pause_of(self._settings))
@@ -141,7 +146,7 @@ class Teller:
         self._put(recipient, taken)
         checkpoint("notify.taken")
         try:
-            self._couriers.append(_start(self._errand(recipient, flight)))
+            self.couriers.append(_start(self._errand(recipient, flight)))
         except OSError as error:
             self._put(recipient, fail(taken, flight.number, f"no process can be started: {error.strerror or error}"))
         checkpoint("notify.sent")

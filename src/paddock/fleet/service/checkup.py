@@ -255,7 +255,7 @@ def _tmux(_: Workspace) -> Iterator[Symptom]:
 
 
 def _notify(workspace: Workspace) -> Iterator[Symptom]:
-    """Who is told, and who cannot be."""
+    """Who is told; the check of the settings tells of URLs that cannot be used."""
     from paddock.fleet.alerts.addresses import shown_address, unusable
     from paddock.fleet.alerts.recipients import find_recipients
     from paddock.fleet.alerts.trial import know_states
@@ -266,9 +266,9 @@ def _notify(workspace: Workspace) -> Iterator[Symptom]:
     well = []
     for state in know_states(workspace):
         name = shown_address(state.recipient)
-        if problem := unusable(state.recipient) or state.outbox.problem:
-            yield Symptom("notify", Health.WARNING, f"{name}: {problem}", "paddock notify test")
-        else:
+        if state.outbox.problem:
+            yield Symptom("notify", Health.WARNING, f"{name}: {state.outbox.problem}", "paddock notify test")
+        elif not unusable(state.recipient):
             well.append(name)
     if well:
         yield Symptom("notify", Health.OK, f"{', '.join(well)}: {', '.join(workspace.config.notify.about)}")

@@ -1,0 +1,174 @@
+"""Everything is told once, together, and never twice within a minute; whatever fails, dies or goes away meanwhile."""
+
+from itertools import pairwise
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from paddock.core.alerts.outbox import (
+    GATHER_SECONDS,
+    LEAST_SECONDS,
+    MOST_TRIES,
+    Flight,
+    Outbox,
+    arrive,
+    due_at,
+    fail,
+    last_chance,
+    look,
+    reopen,
+    take,
+)
+
+START = 1_800_000_000.0
+
+
+def test_what_comes_one_after_another_is_one_notification() -> None:
+    box = look(Outbox(), {"a"}, START)
+    assert due_at(box, 60.0) == START + GATHER_SECONDS
+    box, flight = take(look(box, {"a", "b"}, START + 5), START + GATHER_SECONDS)
+    assert set(flight.waited) == {"a", "b"}
+    box = arrive(box, flight.number, START + 11)
+    box = look(box, {"a", "b", "c"}, START + 12)
+    assert (list(box.waiting), due_at(box, 0.0)) == (["c"], START + GATHER_SECONDS + LEAST_SECONDS)
+    assert due_at(box, 600.0) == START + GATHER_SECONDS + 600.0
+
+
+def test_what_goes_away_before_it_is_told_is_dropped() -> None:
+    box = look(look(Outbox(), {"a", "b"}, START), {"b"}, START + 1)
+    assert list(take(box, START + 20)[1].waited) == ["b"]
+    assert due_at(look(box, set(), START + 2), 60.0) is None
+
+
+def test_a_state_that_comes_back_is_not_told_again() -> None:
+    box, flight = take(look(Outbox(), {"budget"}, START), START)
+    box = arrive(box, flight.number, START)
+    box = look(look(box, set(), START + 100), {"budget"}, START + 200)
+    assert not box.waiting
+    assert look(look(box, set(), START + 100_000), {"budget"}, START + 100_001).waiting
+
+
+def test_a_service_that_fails_is_tried_ever_more_rarely_and_then_left_alone_until_there_is_news() -> None:
+    box, now, pauses = look(Outbox(), {"a"}, START), START, []
+    while (at := due_at(box, 60.0)) is not None:
+        pauses.append(at - now)
+        now = at
+        box, flight = take(box, now)
+        box = fail(box, flight.number, "500")
+    assert pauses == [GATHER_SECONDS, 60.0, 120.0, 240.0, 480.0, 960.0]
+    assert len(pauses) == MOST_TRIES
+    box = look(box, {"a", "b"}, now + 5)
+    at = due_at(box, 60.0)
+    assert at is not None
+    assert set(take(box, at)[1].waited) == {"a", "b"}
+    assert due_at(reopen(box, now + 5), 60.0) == now + 60.0, "another daemon tries again"
+
+
+def test_who_ends_sends_what_waits_but_not_within_a_minute() -> None:
+    assert last_chance(Outbox(), START) is None
+    box = look(Outbox(), {"a"}, START)
+    assert last_chance(box, START) == START
+    box, flight = take(box, START)
+    box = look(box, {"a", "b"}, START + 3)
+    assert last_chance(box, START + 3) == START + LEAST_SECONDS
+    box, second = take(box, START + LEAST_SECONDS)
+    assert (list(flight.waited), list(second.waited)) == (["a"], ["b"])
+
+
+class Telling(RuleBasedStateMachine):
+    """`true` is a clock that nobody sets; the outbox sees it with an offset that a restart may make smaller."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.box, self.true, self.offset, self.number = Outbox(), START, 0.0, 0
+        self.present: set[str] = set()
+        self.sent: list[tuple[float, Flight]] = []
+        self.accepted: list[str] = []
+        self.repeatable: set[str] = set()
+        self.every = 60.0
+
+    @property
+    def now(self) -> float:
+        return self.true + self.offset
+
+    @rule(count=st.integers(1, 3))
+    def appear(self, count: int) -> None:
+        for _ in range(count):
+            self.number += 1
+            self.present.add(f"k{self.number}")
+        self.poll()
+
+    @precondition(lambda self: self.present)
+    @rule(data=st.data())
+    def go_away(self, data: st.DataObject) -> None:
+        self.present.discard(data.draw(st.sampled_from(sorted(self.present))))
+        self.poll()
+
+    @rule(seconds=st.sampled_from([0.0, 1.0, 9.0, 11.0, 59.0, 61.0, 500.0, 5000.0]))
+    def pass_time(self, seconds: float) -> None:
+        self.true += seconds
+        self.poll()
+
+    @rule(every=st.sampled_from([0.0, 60.0, 300.0]))
+    def configure(self, every: float) -> None:
+        self.every = every
+
+    def poll(self) -> None:
+        self.box = look(self.box, self.present, self.now)
+        at = due_at(self.box, self.every)
+        if at is not None and at <= self.now:
+            self.box, flight = take(self.box, self.now)
+            assert set(flight.waited) <= self.present, "what is gone is not told"
+            assert flight.waited
+            self.sent.append((self.true, flight))
+
+    @precondition(lambda self: self.box.flights)
+    @rule()
+    def succeed(self) -> None:
+        flight = self.box.flights[0]
+        self.box = arrive(self.box, flight.number, self.now)
+        self.accepted += flight.waited
+
+    @precondition(lambda self: self.box.flights)
+    @rule()
+    def refuse(self) -> None:
+        self.box = fail(self.box, self.box.flights[0].number, "500")
+
+    @precondition(lambda self: self.box.flights)
+    @rule(arrived=st.booleans())
+    def lose_the_receipt(self, arrived: bool) -> None:
+        flight = self.box.flights[0]
+        self.box = fail(self.box, flight.number, "unknown")
+        if arrived:
+            self.accepted += flight.waited
+            self.repeatable |= set(flight.waited)
+
+    @rule(back=st.sampled_from([0.0, 30.0, 4000.0]))
+    def restart(self, back: float) -> None:
+        self.offset -= back
+        self.box = reopen(self.box, self.now)
+
+    @invariant()
+    def never_two_within_a_minute(self) -> None:
+        times = [at for at, _ in self.sent]
+        assert all(later - earlier >= LEAST_SECONDS for earlier, later in pairwise(times))
+
+    @invariant()
+    def nothing_is_told_twice_that_is_known_to_have_arrived(self) -> None:
+        certain = [key for key in self.accepted if key not in self.repeatable]
+        assert len(certain) == len(set(certain))
+
+    def teardown(self) -> None:
+        """However it went: once services answer, whatever still needs a person has been told."""
+        self.restart(0.0)
+        for _ in range(4):
+            while self.box.flights:
+                self.succeed()
+            self.true += 4000.0
+            self.poll()
+        assert self.present <= set(self.accepted)
+
+
+TestTelling = Telling.TestCase
+TestTelling.settings = settings(max_examples=150, stateful_step_count=30, deadline=None)
