@@ -96,7 +96,7 @@ def test_what_a_person_decides_is_in_the_log(many: Cli) -> None:
 
 def test_misuse_is_told(many: Cli) -> None:
     for words, error in (
-        (("cancel", "t1", "--all"), "error: task names cannot be combined with --all or --convoy"),
+        (("cancel", "t1", "--all"), "error: task names cannot be combined with --all, --convoy or --where"),
         (("land",), "error: no task was named"),
         (("stop",), "error: no task was named"),
         (("stop", "t7-t2"), "error: `t7-t2` is not a range: t7 comes after t2"),

@@ -131,5 +131,5 @@ def test_a_dry_run_of_retry_leaves_a_branch_as_it_is(cli: Cli) -> None:
     assert cli.shown("retry", "fix", "--dry-run") == "would retry branch fix\n"
     said = cli("retry", "fix", "--all")
     assert (said.code, said.out) == (2, "")
-    assert "cannot be combined with --all or --convoy" in said.err
+    assert "cannot be combined with --all, --convoy or --where" in said.err
     assert cli.log.read_bytes() == before

@@ -1,9 +1,10 @@
-"""Which tasks a command applies to (ids, ranges, a convoy, or all that qualify), and what became of each."""
+"""Which tasks a command applies to (ids, ranges, a convoy, a filter, or all that qualify), and what became of each."""
 
 import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -13,11 +14,38 @@ from paddock.cli.terminal.text import cut, plural, print_document
 from paddock.core.board import Board
 from paddock.core.errors import Misuse
 from paddock.core.ids import TaskId, parse_task_range
-from paddock.core.intent.selection import RefusedTask, Selection
+from paddock.core.intent.selection import RefusedTask, Selection, pick_tasks
 from paddock.core.wording import split_list
+
+if TYPE_CHECKING:
+    from paddock.core.filter.tasks import TaskFilter
 
 SHOWN = 20
 _Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+class WhereFilter(click.ParamType["TaskFilter"]):
+    """`phase=blocked and agent=fixer`; the command gets the filter as of now. docs/reference/filter.md has the rest."""
+
+    name = "filter"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> "TaskFilter":
+        from paddock.cli.workspace import workspace_at
+        from paddock.core.filter.tasks import TaskFilter
+        from paddock.fleet.task_filter import read_filter
+
+        if isinstance(value, TaskFilter):
+            return value
+        started = ctx.find_root().obj if ctx is not None else None
+        return read_filter(workspace_at(started.directory if started is not None else None), value, time.time())
+
+
+takes_where = click.option(
+    "--where",
+    type=WhereFilter(),
+    metavar="FILTER",
+    help='Tasks that match, such as "phase=blocked and age>2h"; docs/reference/filter.md has all fields.',
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +69,7 @@ def takes_tasks(command: _Command) -> _Command:
         prints_json,
         click.option("--dry-run", is_flag=True, help="Show what it would apply to, and change nothing."),
         click.option("--yes", is_flag=True, help="Do not ask for confirmation."),
+        takes_where,
         click.option("--convoy", help="Apply to every task of this convoy that qualifies."),
         click.option("--all", "everything", is_flag=True, help="Apply to every task that qualifies."),
         click.argument("tasks", nargs=-1),
@@ -50,14 +79,16 @@ def takes_tasks(command: _Command) -> _Command:
 
 
 def wanted_tasks(tasks: tuple[str, ...], chosen: dict[str, Any], *, others: bool = False) -> Wanted:
-    """Raises Misuse for no tasks (unless there are `others`), and for tasks named beside --all or --convoy."""
+    """Raises Misuse for no tasks (unless there are `others`), and for tasks named beside --all, --convoy or --where."""
     named = tuple(parse_tasks(tasks))
-    selection = Selection(named, chosen["everything"], chosen["convoy"])
+    selection = Selection(named, chosen["everything"], chosen["convoy"], where=chosen["where"])
     wanted = Wanted(selection, chosen["yes"], chosen["dry_run"], chosen["as_json"])
     if named and wanted.tasks.in_bulk:
-        raise Misuse("task names cannot be combined with --all or --convoy", "use one or the other")
+        raise Misuse("task names cannot be combined with --all, --convoy or --where", "use one or the other")
     if not named and not wanted.tasks.in_bulk and not others:
-        raise Misuse("no task was named", "name some (`t3`, `t3-t7`), or use --all or --convoy; see `paddock status`")
+        raise Misuse(
+            "no task was named", "name some (`t3`, `t3-t7`), or use --all, --convoy or --where; see `paddock status`"
+        )
     return wanted
 
 
@@ -79,7 +110,7 @@ def go_ahead(
         elif names or branches:
             click.echo("\n".join(_would(board, names, branches, verb)))
         else:
-            click.echo(f"no task to {verb}")
+            click.echo(f"no task to {verb}{_unfit(board, wanted.tasks)}")
         return False
     if ask and wanted.tasks.in_bulk and not wanted.yes:
         if wanted.as_json or not sys.stdin.isatty():
@@ -89,6 +120,14 @@ def go_ahead(
         click.echo("\n".join(_listed(board, names)), err=True)
         click.confirm(f"{verb} {plural(len(names), 'task')}?", abort=True, err=True)
     return True
+
+
+def _unfit(board: Board, wanted: Selection) -> str:
+    """A filter may find tasks that a request does not apply to."""
+    found = pick_tasks(board, wanted) if wanted.where is not None else []
+    if len(found) == 1:
+        return f": {found[0]} matches, but does not qualify"
+    return f": {plural(len(found), 'task')} match, but none of them qualifies" if found else ""
 
 
 def _would(board: Board, names: Sequence[TaskId], branches: Sequence[str], verb: str) -> list[str]:

@@ -11,7 +11,6 @@ from paddock.core.events import Record
 from paddock.core.ids import printable
 from paddock.core.tasks.task import DECIDED, Attempt, Phase, Task
 from paddock.core.tasks.vocabulary import USEFUL, Outcome
-from paddock.views.board.rows import cost_so_far
 from paddock.views.costs import CostsView, sum_costs, view_costs
 from paddock.views.document import Document
 
@@ -64,7 +63,7 @@ class _Crew:
         self.tasks += 1
         self.attempts += task.started
         self.phases[task.phase] += 1
-        if (cost := cost_so_far(task)) is not None:
+        if (cost := task.cost_so_far()) is not None:
             self.costs.append(cost)
 
 

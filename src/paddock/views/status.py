@@ -1,6 +1,6 @@
 """What there is to do, what runs and what needs a person, as JSON."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -77,10 +77,12 @@ def view_status(
     needy: Sequence[TaskId] = (),
     notices: Sequence[Notice] = (),
     convoy: str | None = None,
+    only: Collection[TaskId] | None = None,
 ) -> StatusView:
-    """With a convoy only its tasks, but everything else; `needy` are the tasks that wait for a person."""
+    """With a convoy only its tasks, or `only` these, but everything else; `needy` are the tasks that wait for a
+    person."""
     switches, halted = board.queue_switches, board.halted
-    names = board.members[convoy] if convoy is not None else board.tasks
+    names = only if only is not None else board.members[convoy] if convoy is not None else board.tasks
     return StatusView(
         seq=board.seq,
         counts={phase.value: board.counts.get(phase, 0) for phase in Phase},

@@ -85,8 +85,8 @@ def edit_command(
 def retry_command(ctx: click.Context, /, tasks: tuple[str, ...], attempts: int, message: str, **chosen: Any) -> None:
     """Retry TASKS that failed, are blocked, were cancelled, or whose result you do not want.
 
-    With --all or --convoy: every task that failed or is blocked. A branch that was queued by name is tested again;
-    the results of earlier runs no longer count.
+    With --all, --convoy or --where: those that failed or are blocked. A branch that was queued by name is tested
+    again; the results of earlier runs no longer count.
     """
     workspace = open_workspace(ctx)
     board = workspace.board()
@@ -95,7 +95,7 @@ def retry_command(ctx: click.Context, /, tasks: tuple[str, ...], attempts: int, 
 
         wanted = wanted_tasks((), chosen, others=True)
         if wanted.tasks.in_bulk:
-            raise Misuse("branch names cannot be combined with --all or --convoy", "use one or the other")
+            raise Misuse("branch names cannot be combined with --all, --convoy or --where", "use one or the other")
         retry_branches(ctx, workspace, branches, message, wanted)
         return
     wanted = wanted_tasks(tasks, chosen)

@@ -3,11 +3,13 @@
 import time
 from collections.abc import Callable, Iterable
 from contextlib import closing
+from typing import TYPE_CHECKING
 
 import click
 from msgspec.structs import replace
 
 from paddock.cli.options import prints_json
+from paddock.cli.selection import takes_where
 from paddock.cli.terminal.text import clock, cut, paint, plural, print_document, print_json_line, say
 from paddock.cli.workspace import open_workspace
 from paddock.core.durations import parse_moment
@@ -22,6 +24,9 @@ from paddock.store.protocol import Query, Store
 from paddock.views.log.narration import describe
 from paddock.views.log.records import RecordView, view_record
 
+if TYPE_CHECKING:
+    from paddock.core.filter.tasks import TaskFilter
+
 Line = Callable[[Record], str | RecordView]
 """The text printed for a record; empty to skip it."""
 
@@ -30,6 +35,7 @@ _SLOW_CLOCK_SECONDS = 5.0
 
 @click.group("log", invoke_without_command=True)
 @click.option("--task", metavar="t3", help="Only this task and its attempts.")
+@takes_where
 @click.option("--kind", metavar="KIND", help="Only this kind of event; `task.*` matches several.")
 @click.option("--since", metavar="TIME", help="A time such as 2026-11-15T10:00, or an age such as 2h.")
 @click.option("-n", "--last", type=click.IntRange(1), metavar="N", help="Only the last N.")
@@ -39,6 +45,7 @@ _SLOW_CLOCK_SECONDS = 5.0
 def log_command(
     ctx: click.Context,
     task: str | None,
+    where: "TaskFilter | None",
     kind: str | None,
     since: str | None,
     last: int | None,
@@ -47,7 +54,8 @@ def log_command(
 ) -> None:
     """Show what happened, oldest first, in the words of `paddock run`.
 
-    Minor events, such as renewed leases, are omitted unless --kind asks for them.
+    Minor events, such as renewed leases, are omitted unless --kind asks for them. With --where: what happened to the
+    tasks that match now.
     """
     if ctx.invoked_subcommand is not None:
         return
@@ -62,6 +70,8 @@ def log_command(
         store.board().task(TaskId(query.task))
     head = store.board().seq
     line: Line = view_record if as_json else _narrator(store, every=kind is not None)
+    if where is not None:
+        line = _only_of(where, store, line)
     _print_records(store, replace(query, until=head), last, line)
     if follow:
         _follow(store, replace(query, after=head), line)
@@ -115,6 +125,17 @@ def _narrator(store: Store, *, every: bool) -> Line:
         return f"{paint(clock(record.at), dim=True)}  {subject:<7} {words}" if words else ""
 
     return line
+
+
+def _only_of(where: "TaskFilter", store: Store, line: Line) -> Line:
+    """Records of tasks that match as the board has them when the record is printed."""
+    matches = where.matches
+
+    def chosen(record: Record) -> str | RecordView:
+        task = store.known().tasks.get(record.task) if record.task is not None else None
+        return line(record) if task is not None and matches(task) else ""
+
+    return chosen
 
 
 @log_command.command("verify")

@@ -1,7 +1,8 @@
 """The overview: counts, state, convoys and tasks, what needs a person. Imports only what is needed."""
 
 import time
-from collections.abc import Collection, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from paddock.cli.terminal.text import age, badge, cut, paint, plural, say, width
@@ -21,6 +22,7 @@ from paddock.views.notices import Notice, find_notices
 from paddock.views.standing import reason_of
 
 if TYPE_CHECKING:
+    from paddock.core.filter.tasks import TaskFilter
     from paddock.views.status import StatusView
 
 ROWS = 40  # of one group
@@ -36,7 +38,12 @@ class Surroundings(NamedTuple):
 
 
 def show_status(
-    workspace: Workspace, *, as_json: bool = False, convoy: str | None = None, show_all: bool = False
+    workspace: Workspace,
+    *,
+    as_json: bool = False,
+    convoy: str | None = None,
+    where: "TaskFilter | None" = None,
+    show_all: bool = False,
 ) -> None:
     board = workspace.board()
     if convoy is not None:
@@ -47,20 +54,42 @@ def show_status(
     if as_json:
         from paddock.cli.terminal.text import print_json
 
-        print_json(read_status(workspace, board, convoy))
+        print_json(read_status(workspace, board, convoy, where))
+        return
+    outlook = look_around(workspace, board, time.time())
+    seen, notices = Surroundings(workspace, board, outlook), find_notices(board, outlook)
+    if where is None:
+        lines = render(seen, notices, convoy, show_all=show_all)
     else:
-        outlook = look_around(workspace, board, time.time())
-        seen = Surroundings(workspace, board, outlook)
-        say("\n".join(render(seen, find_notices(board, outlook), convoy, show_all=show_all)))
+        found = where.pick(board, board.members[convoy] if convoy is not None else None)
+        lines = render_found(seen, found, show_all=show_all)
+    say("\n".join(lines))
 
 
-def read_status(workspace: Workspace, board: Board, convoy: str | None) -> "StatusView":
+def read_status(
+    workspace: Workspace, board: Board, convoy: str | None, where: "TaskFilter | None" = None
+) -> "StatusView":
     """What `paddock status --json` prints."""
     from paddock.views.status import view_status
 
     outlook = look_around(workspace, board, time.time())
     notices = find_notices(board, outlook)
-    return view_status(workspace, board, outlook, needy=_needy(board, convoy), notices=notices, convoy=convoy)
+    found = where.pick(board, board.members[convoy] if convoy is not None else None) if where is not None else None
+    needy = _needy(board, convoy) if found is None else needs_of(board, set(found))
+    return view_status(workspace, board, outlook, needy=needy, notices=notices, convoy=convoy, only=found)
+
+
+def render_found(seen: Surroundings, found: Collection[TaskId], *, show_all: bool) -> list[str]:
+    """The tasks that match a filter, whatever their phase, and what they need a person for."""
+    board = seen.board
+    if not found:
+        return ["no task matches"]
+    counts = Counter(board.tasks[name].phase for name in found)
+    needy = needs_of(board, set(found))
+    lines = _count_phases(counts, len(needy), "matches" if len(found) == 1 else "match")
+    lines += _groups_of_rows(seen, dict.fromkeys(name for name in found if name not in needy), [], show_all=show_all)
+    listed = needy if show_all else needy[:ROWS]
+    return lines + _needs(seen, listed, []) + _rest(len(needy) - len(listed))
 
 
 def render(seen: Surroundings, notices: list[Notice], convoy: str | None, *, show_all: bool) -> list[str]:
@@ -89,11 +118,15 @@ def render_convoy(seen: Surroundings, convoy: str) -> list[str]:
 
 def _work(seen: Surroundings, convoy: str | None, needy: list[TaskId], *, show_all: bool) -> list[str]:
     """Tasks by convoy, without those that are listed under what needs a person."""
+    return _groups_of_rows(seen, _chosen(seen.board, convoy, show_all=show_all), needy, show_all=show_all)
+
+
+def _groups_of_rows(seen: Surroundings, shown: Collection[TaskId], needy: list[TaskId], *, show_all: bool) -> list[str]:
     board = seen.board
     lines: list[str] = []
     apart = set(needy)
     room = len(board.tasks) if show_all else SCREEN
-    for name, group in _groups(board, _chosen(board, convoy, show_all=show_all)):
+    for name, group in _groups(board, shown):
         rows = [task for task in group if task not in apart]
         if name is None and not rows:
             continue
@@ -106,8 +139,11 @@ def _work(seen: Surroundings, convoy: str | None, needy: list[TaskId], *, show_a
 
 
 def _counts(board: Board, convoy: str | None, needs: int) -> list[str]:
-    counts = board.counts if convoy is None else board.convoy_counts[convoy]
-    total = plural(sum(counts.values()), "task")
+    return _count_phases(board.counts if convoy is None else board.convoy_counts[convoy], needs)
+
+
+def _count_phases(counts: Mapping[Phase, int], needs: int, verb: str = "") -> list[str]:
+    total = f"{plural(sum(counts.values()), 'task')} {verb}".rstrip()
     parts = [f"{counts[phase]:,} {phase.value}" for phase in Phase if counts.get(phase)]
     if needs:
         parts[-1] += f"; {needs:,} {'needs' if needs == 1 else 'need'} you"

@@ -184,7 +184,7 @@ def view_row(
         step=printable(agent.step, STEP) if agent is not None else "",
         step_at=iso_or_none(agent.step_at) if agent is not None else None,
         stuck=printable(agent.stuck, STEP) if agent is not None else "",
-        cost_usd=cost_so_far(task, agent),
+        cost_usd=task.cost_so_far(agent.cost_usd if agent is not None else None),
         insertions=edits.insertions if edits is not None else 0,
         deletions=edits.deletions if edits is not None else 0,
         files=edits.files if edits is not None else 0,
@@ -198,12 +198,3 @@ def view_row(
         open_findings=findings,
         blocking_findings=blocking,
     )
-
-
-def cost_so_far(task: Task, agent: AgentGlance | None = None) -> float | None:
-    """Of all attempts that are kept, with what the one at work has cost by now; None where no price is known."""
-    costs = [attempt.cost_usd for attempt in task.attempts]
-    if agent is not None and agent.cost_usd is not None and task.live_attempt is not None:
-        costs[-1] = agent.cost_usd
-    known = [cost for cost in costs if cost is not None]
-    return round(sum(known), 4) if known else None

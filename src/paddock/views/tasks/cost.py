@@ -4,7 +4,6 @@ import msgspec
 
 from paddock.core.tasks.task import Attempt, Task
 from paddock.core.tasks.vocabulary import USEFUL
-from paddock.views.board.rows import cost_so_far
 from paddock.views.sight import Sight
 from paddock.views.tasks.task import role_words
 
@@ -32,8 +31,9 @@ class TaskCost(msgspec.Struct, frozen=True):
 def view_cost(sight: Sight, task: Task) -> TaskCost:
     parts = [_view_part(sight, attempt) for attempt in task.attempts]
     live = task.live_attempt
+    agent = sight.glance.agents.get(live.id) if live is not None else None
     return TaskCost(
-        usd=cost_so_far(task, sight.glance.agents.get(live.id) if live is not None else None),
+        usd=task.cost_so_far(agent.cost_usd if agent is not None else None),
         assumed_usd=round(sum(one.assumed_usd for one in task.attempts), 6),
         limit_usd=sight.workspace.site.attempt_usd(task),
         parts=parts,
