@@ -25,7 +25,7 @@ def test_help_lists_the_commands_in_groups(cli: Cli) -> None:
 
 @pytest.mark.parametrize(
     ("typed", "meant"),
-    [("ls", "status"), ("live", "watch"), ("attach", "tail"), ("help", "--help"), ("start", "up"), ("logs", "tail")],
+    [("ls", "status"), ("live", "watch"), ("attach", "connect"), ("help", "--help"), ("start", "up"), ("logs", "tail")],
 )
 def test_words_of_other_tools_get_a_suggestion(cli: Cli, typed: str, meant: str) -> None:
     assert cli.shown(typed) == (

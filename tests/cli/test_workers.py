@@ -31,6 +31,7 @@ ARGUMENTS = {
     "findings confirm": ("f1",),
     "findings file": ("f1",),
     "findings waive": ("f1",),
+    "exec": ("t1", "--", "true"),
     "workflow run": ("feature",),
     "workflow show": ("feature",),
 }

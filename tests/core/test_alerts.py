@@ -51,7 +51,7 @@ def test_a_question_stays_one_question_when_the_turn_ends_over_it(ledger: Ledger
     ledger.write(ev.Draft(asked, task=task, attempt=attempt))
     [alert] = find_alerts(ledger.board, ALL, START)
     assert (alert.kind, alert.why, alert.run) == (
-        *(AlertKind.ANSWER, "asks: May I? (allow / deny)", 'paddock message t1 "…"'),
+        *(AlertKind.ANSWER, "asks: May I? (1 allow, 2 deny)", "paddock message t1 1|2"),
     )
     ended = ev.AttemptEnded(Outcome.ASKED, Step.BLOCK, counted=False, reason="asks: May I?")
     ledger.write(ev.Draft(ended, task=task, attempt=attempt))

@@ -92,9 +92,8 @@ def _task_alert(task: Task, about: Collection[str]) -> Alert | None:
         kind = AlertKind.BUDGET
     if kind not in about:
         return None
-    choices = f" ({' / '.join(task.options)})" if task.question and task.options else ""
     run = task.unblock or next_command(task)
-    return Alert(kind, f"{need}:{task.id}:{_state(task, need)}", f"{task.id} {task.title}", task.reason + choices, run)
+    return Alert(kind, f"{need}:{task.id}:{_state(task, need)}", f"{task.id} {task.title}", task.reason, run)
 
 
 def _state(task: Task, need: Need) -> str:
