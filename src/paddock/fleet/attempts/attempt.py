@@ -15,7 +15,15 @@ from msgspec import structs
 from paddock.core.answers import Unusable
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
-from paddock.core.events import AnswerRefused, AttemptEnded, Draft, Event, TurnEnded, TurnStarted
+from paddock.core.events import (
+    AnswerRefused,
+    AttemptEnded,
+    Draft,
+    Event,
+    MessagesDelivered,
+    TurnEnded,
+    TurnStarted,
+)
 from paddock.core.ids import AttemptId, TaskId
 from paddock.core.leases.decisions import end_attempt
 from paddock.core.money.spending import day_of, still_reserved
@@ -23,6 +31,7 @@ from paddock.core.review.intake import dispute_findings
 from paddock.core.summary import TurnSummary
 from paddock.core.tasks.conversations import memory_of_turn
 from paddock.core.tasks.edits import EditTally
+from paddock.core.tasks.receipts import evidence_in_session
 from paddock.core.tasks.task import Attempt, Phase, Task, as_seen_by
 from paddock.core.tasks.vocabulary import EndedBy, Outcome, Step
 from paddock.core.trace import TraceEntry
@@ -30,13 +39,15 @@ from paddock.core.troubles import Trouble
 from paddock.engines.protocol import Engine
 from paddock.fleet.attempts.allowance import Purse
 from paddock.fleet.attempts.answers import Answer, may_ask_again, read_answer, tell_answer
+from paddock.fleet.attempts.correspondence import Correspondence
 from paddock.fleet.attempts.folders import why_new_conversation
 from paddock.fleet.attempts.ground import Unprepared
 from paddock.fleet.attempts.holding import end_hold, why_end_hold
-from paddock.fleet.attempts.openings import last_words, messages_to_tell
+from paddock.fleet.attempts.openings import ToTell, last_words, messages_to_tell
 from paddock.fleet.attempts.preparation import prepare_worktree
 from paddock.fleet.attempts.prompts import TurnContext, TurnPlan, plan_turn, read_messages, read_question
 from paddock.fleet.attempts.reading import plan_reading_turn
+from paddock.fleet.attempts.recollection import Recollection
 from paddock.fleet.attempts.turn import (
     Ended,
     TurnRun,
@@ -46,6 +57,7 @@ from paddock.fleet.attempts.turn import (
     lost_session,
     open_turn,
     read_again,
+    session_log_of,
     start,
     turn_ended,
     unstartable,
@@ -83,11 +95,13 @@ class AttemptRun:
         self.attempt_id = attempt
         self.wish = Wish()
         self.turn: TurnRun | None = None
+        self.mail_seen: tuple[tuple[int, ...], int] = ((), 0)
         self._edits = EditTally()
         self._crew = crew
         self._site = crew.site
         self._ledger = crew.ledger
         self._summary: TurnSummary | None = None
+        self._mail: Correspondence | None = None
         self._worktree: Worktree | None = None
         self._secured: Secured | None = None
         self._only_reads = False
@@ -248,7 +262,12 @@ class AttemptRun:
         checkpoint("turn.swept")
         words = tuple(process.command for process in swept.ended[:20])
         event = self._turn_ended(attempt, replace(ended, swept=words))
-        await self._record(lambda _board: [self._draft(event)])
+        mail = self._mail
+
+        def decide(board: Board) -> list[Draft]:
+            return [*(mail.too_late(board) if mail is not None else []), self._draft(event)]
+
+        await self._record(decide)
         checkpoint("turn.ended_in_log")
 
     def _turn_ended(self, attempt: Attempt, ended: Ended) -> TurnEnded:
@@ -271,6 +290,8 @@ class AttemptRun:
         except PaddockError as error:
             return unstartable(error)
         checkpoint("turn.started")
+        listens = launch.mailbox is not None
+        self._mail = Correspondence(self._ledger, self._site.sessions, self.task_id, attempt, plan.messages, listens)
         account = attempt.account or self._site.account_of(attempt.engine)
         self._edits = self.edits
         self.turn = TurnRun(
@@ -283,6 +304,7 @@ class AttemptRun:
             Purse(self._site, self._ledger, self.task_id, attempt).afford,
             self._site.loop_limits(task),
             self._site.turn_limits(task),
+            self._mail,
         )
         if adopted:
             await self.turn.reader.catch_up()
@@ -304,15 +326,32 @@ class AttemptRun:
         store = self._ledger.store
         remembers = engine.capabilities.resume and attempt.session is not None
         is_reviewer = attempt.role is not task.role  # messages to the task are for its worker
-        seqs = () if is_reviewer else messages_to_tell(store, task, attempt, remembers=remembers)
-        told = read_messages(store, seqs)
+        tell = ToTell() if is_reviewer else messages_to_tell(store, task, attempt, remembers=remembers)
+        if remembers and tell.before and not was_started(self._site, attempt):
+            tell = await self._recall(engine, task, attempt, worktree, tell)
         words = "" if remembers else await last_words(self._site, task, attempt)
         results = await hear_inputs(self._site, store, task) if attempt.turn <= 1 or not remembers else ""
-        context = TurnContext(told, words, results)
+        context = TurnContext(read_messages(store, tell.all), words, results)
         if attempt.role.only_reads:
-            board = self._ledger.board
-            return await plan_reading_turn(self._site, board, store, attempt, context)
-        return plan_turn(self._site, store, task, attempt, worktree, context)
+            plan = await plan_reading_turn(self._site, self._ledger.board, store, attempt, context)
+        else:
+            plan = plan_turn(self._site, store, task, attempt, worktree, context)
+        return replace(plan, messages=tell.all)
+
+    async def _recall(self, engine: Engine, task: Task, attempt: Attempt, worktree: Worktree, tell: ToTell) -> ToTell:
+        """Without what its conversation has, although no answer to it was seen."""
+        log = session_log_of(self._site, engine, task, attempt, worktree)
+        memory = Recollection(self._ledger.store, self._site.sessions, engine, log, attempt.session or "")
+        found = await memory.recall(open_turn(attempt), task.id, tell.before)
+        if not found:
+            return tell
+        evidence = evidence_in_session(attempt.engine, attempt.session or "")
+        receipt = MessagesDelivered(found, attempt.turn, evidence)
+        await self._record(
+            lambda board: [self._draft(receipt)] if set(found) <= set(board.task(task.id).untold) else []
+        )
+        checkpoint("turn.recalled")
+        return replace(tell, before=tuple(seq for seq in tell.before if seq not in found))
 
     async def _end(self, task: Task, attempt: Attempt, unprepared: Unprepared | None = None) -> None:
         engine = self._engine(attempt)

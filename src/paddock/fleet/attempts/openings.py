@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from paddock.core.errors import PaddockError
 from paddock.core.events import (
     AnswerRefused,
+    MessagesDelivered,
     MessageSent,
     MessagesRead,
     TaskAdded,
@@ -16,7 +17,6 @@ from paddock.core.events import (
 )
 from paddock.core.review.events import ReviewSentBack
 from paddock.core.tasks.task import Attempt, Task
-from paddock.core.tasks.vocabulary import Outcome
 from paddock.core.trace import Text, TraceEntry
 from paddock.fleet.attempts.turn import read_again
 from paddock.fleet.site import Site
@@ -71,12 +71,22 @@ def _read(store: Store, seq: int) -> TurnInput | None:
             return None
 
 
-def messages_to_tell(store: Store, task: Task, attempt: Attempt, *, remembers: bool) -> tuple[int, ...]:
-    """The messages the open turn was claimed for, as the claim in the log names them; before them those that never
-    reached an engine, or all of them if the engine does not remember."""
-    unheard = {earlier.id for earlier in task.attempts if earlier.outcome is Outcome.NEVER_RAN}
+@dataclass(frozen=True, slots=True)
+class ToTell:
+    """What a turn is to be told: what it was claimed for, and `before` that what its conversation may lack."""
+
+    before: tuple[int, ...] = ()
+    claimed: tuple[int, ...] = ()
+
+    @property
+    def all(self) -> tuple[int, ...]:
+        return (*self.before, *self.claimed)
+
+
+def messages_to_tell(store: Store, task: Task, attempt: Attempt, *, remembers: bool) -> ToTell:
+    """The messages the open turn was claimed for, as the claim in the log names them; before them those that no engine
+    is known to have, or all of them if the engine does not remember."""
     all_before: tuple[int, ...] = ()
-    untold: tuple[int, ...] = ()
     read_in_turns = _read_in_turns(store, task)
     for record in store.records(Query(task=task.id, kind=TurnStarted.kind)):
         event = record.event
@@ -85,16 +95,18 @@ def messages_to_tell(store: Store, task: Task, attempt: Attempt, *, remembers: b
         while read_in_turns and read_in_turns[0][0] < record.seq:
             all_before += read_in_turns.pop(0)[1]
         if record.attempt == attempt.id and event.turn == attempt.turn:
-            return (*(untold if remembers else all_before), *event.messages)
+            before = dict.fromkeys(task.untold if remembers else all_before)
+            return ToTell(tuple(seq for seq in before if seq not in event.messages), event.messages)
         all_before += event.messages
-        untold = (*untold, *event.messages) if record.attempt in unheard else ()
-    return ()
+    return ToTell()
 
 
 def _read_in_turns(store: Store, task: Task) -> list[tuple[int, tuple[int, ...]]]:
-    """The messages that were told in the middle of a turn, as answers, and the records that say so."""
-    records = store.records(Query(task=task.id, kind=MessagesRead.kind))
-    return [(one.seq, one.event.messages) for one in records if isinstance(one.event, MessagesRead)]
+    """The messages that were told in the middle of a turn, and the records that say so."""
+    kinds = (MessagesRead.kind, MessagesDelivered.kind)
+    records = [one for kind in kinds for one in store.records(Query(task=task.id, kind=kind))]
+    told = [(one.seq, one.event.messages) for one in records if isinstance(one.event, MessagesRead | MessagesDelivered)]
+    return sorted(told)
 
 
 async def last_words(site: Site, task: Task, attempt: Attempt) -> str:

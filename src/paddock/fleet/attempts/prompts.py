@@ -30,11 +30,12 @@ Your working directory is now `{worktree}`. Work only there, and touch nothing i
 
 @dataclass(frozen=True, slots=True)
 class TurnPlan:
-    """`session` is the conversation to resume, None for a new one."""
+    """`session` is the conversation to resume, None for a new one; `messages` are those that the prompt tells."""
 
     prompt: str
     task_text: str
     session: str | None
+    messages: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,17 +73,27 @@ def read_question(store: Store, task: Task) -> str:
     return event.text if isinstance(event, QuestionAsked) else ""
 
 
+def dialog_of(store: Store, question: int) -> str:
+    """The engine's own name for what it asked in that record; empty if its agent did."""
+    event = store.record(question).event
+    return event.request if isinstance(event, QuestionAsked) else ""
+
+
 def read_messages(store: Store, seqs: tuple[int, ...]) -> str:
-    texts = []
-    for seq in seqs:
-        event = store.record(seq).event
-        if isinstance(event, MessageSent):
-            texts.append(event.text)
-        elif isinstance(event, TaskRejected):
-            texts.append(f"Your change was not accepted: {event.message}")
-        elif isinstance(event, ReviewSentBack):
-            texts.append(event.message)
-    return "\n\n".join(texts)
+    return "\n\n".join(text for seq in seqs if (text := words_of_message(store, seq)))
+
+
+def words_of_message(store: Store, seq: int) -> str:
+    """As an agent is told it; empty for a record of another kind, and for what only its engine was waiting for."""
+    match store.record(seq).event:
+        case MessageSent(text=text, answers=question):
+            return "" if question and dialog_of(store, question) else text
+        case TaskRejected(message=message):
+            return f"Your change was not accepted: {message}"
+        case ReviewSentBack(message=message):
+            return message
+        case _:
+            return ""
 
 
 def plan_turn(

@@ -60,6 +60,9 @@ class AttemptRuns:
             elif attempt.turn_open and attempt.held is not None and run.wish.interrupted != attempt.turn:
                 run.wish.interrupt_turn(attempt.turn, EndedBy.HELD)
                 checkpoint("daemon.steered")
+            elif attempt.turn_open and run.mail_seen != (task.inbox, task.question):
+                run.mail_seen = (task.inbox, task.question)
+                run.wish.changed.set()
 
     def held(self) -> frozenset[str]:
         """The attempts on hosts that we reach, by their ids, that people hold."""

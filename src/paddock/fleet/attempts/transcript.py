@@ -27,11 +27,16 @@ def nobody(_entry: TraceEntry, _is_first: bool) -> None:
     """A listener that ignores everything."""
 
 
+def fill_in_session(pattern: str, session: str) -> str:
+    return pattern.replace("{session}", glob.escape(session.replace("/", "")))
+
+
 class TurnReader:
     """Reads what a turn has written so far, each line once.
 
     `first_step_at` is when the first text or tool call was read, by the wall clock, `step_at` when the latest was;
     `last_event` is when anything was, by the event loop's. `startup` counts calls, if the engine reports them.
+    `heard` is told what is new to the fleet, `witness` all of it.
     """
 
     def __init__(
@@ -42,6 +47,7 @@ class TurnReader:
         heard: Heard = nobody,
         clock: WallClock = SYSTEM_CLOCK,
         session_log: str = "",
+        witness: Callable[[TraceEntry], None] = lambda _entry: None,
     ) -> None:
         self.summary = TurnSummary()
         self.tools = ToolUse()
@@ -52,6 +58,7 @@ class TurnReader:
         self.startup = Startup()
         self._clock = clock
         self._heard = heard
+        self._witness = witness
         self._lines = 0
         self._sessions = sessions
         self._turn = turn
@@ -77,7 +84,7 @@ class TurnReader:
         if not self._session_log or not session or self._session_log_tries <= 0:
             return False
         self._session_log_tries -= 1
-        pattern = self._session_log.replace("{session}", glob.escape(session.replace("/", "")))
+        pattern = fill_in_session(self._session_log, session)
         reader = await asyncio.to_thread(self._sessions.find_log, self._turn, pattern)
         if reader is None:
             return False
@@ -135,6 +142,7 @@ class TurnReader:
                 self.step_at = self._clock.now()
                 self.first_step_at = self.first_step_at or self.step_at
             self._heard(entry, is_first)
+            self._witness(entry)
         return counts
 
     def _count_call(self, entry: TraceEntry) -> bool:

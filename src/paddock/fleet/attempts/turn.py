@@ -24,6 +24,7 @@ from paddock.core.trace import TokenUsage
 from paddock.engines.lost_session import find_lost_session
 from paddock.engines.protocol import Engine, Launch, TurnRequest
 from paddock.fleet.attempts.answer_files import ANSWER_VARIABLE, answer_file
+from paddock.fleet.attempts.correspondence import Correspondence
 from paddock.fleet.attempts.deadlines import SteadyTurn, TurnClock
 from paddock.fleet.attempts.prompts import TurnPlan
 from paddock.fleet.attempts.tools import tool_server
@@ -97,9 +98,7 @@ def describe_turn(
     Raises PaddockError where the engine cannot be called, or not in the fence it should be in.
     """
     launch = engine.launch(turn_request(site, engine, task, attempt, worktree, plan))
-    # The one noted when the turn was claimed, whatever has been configured or installed since.
-    level = Level(attempt.fence) if attempt.fence else fence_level(site, engine, task)
-    return fence_turn(site, attempt, worktree, level, launch)
+    return fence_turn(site, attempt, worktree, _level(site, engine, task, attempt), launch)
 
 
 def turn_request(
@@ -124,6 +123,7 @@ def turn_request(
         attempt_env=environment,
         tool_server=tool_server(site, engine, environment),
         mailbox=site.sessions.mailbox(open_turn(attempt)) if engine.capabilities.listens else None,
+        messages=plan.messages,
     )
 
 
@@ -138,6 +138,21 @@ def fence_turn(
     memory = site.memory_of(attempt)
     memory.mkdir(parents=True, exist_ok=True)
     return seen_from_outside(memory, launch), partial(fence_attempt, site, attempt, worktree, level, launch)
+
+
+def session_log_of(site: Site, engine: Engine, task: Task, attempt: Attempt, worktree: Worktree) -> str:
+    """The file in which the engine keeps the attempt's conversation, as `Launch.session_log` names it."""
+    request = turn_request(site, engine, task, attempt, worktree, TurnPlan("", "", attempt.session))
+    launch = engine.interactive(request)
+    if launch is None:
+        return ""
+    fenced = _level(site, engine, task, attempt) is not Level.NONE
+    return (seen_from_outside(site.memory_of(attempt), launch) if fenced else launch).session_log
+
+
+def _level(site: Site, engine: Engine, task: Task, attempt: Attempt) -> Level:
+    """The one noted when the turn was claimed, whatever has been configured or installed since."""
+    return Level(attempt.fence) if attempt.fence else fence_level(site, engine, task)
 
 
 def fence_level(site: Site, engine: Engine, task: Task) -> Level:
@@ -175,7 +190,8 @@ def was_started(site: Site, attempt: Attempt) -> bool:
 def start(site: Site, attempt: Attempt, launch: Launch, fence: MakeFence = no_fence) -> None:
     """Starts the turn unless it has been started. Raises PaddockError when it cannot be."""
     site.lead.require()
-    for file in launch.files:
+    # Its command reads them: they stay as it has them, whatever there is to tell by now.
+    for file in () if was_started(site, attempt) else launch.files:
         file.write()
     for folder in launch.writes:
         folder.mkdir(parents=True, exist_ok=True)
@@ -206,6 +222,7 @@ class TurnRun:
         afford: Afford,
         loops: LoopLimits,
         limits: TurnLimits,
+        mail: Correspondence,
     ) -> None:
         self._site = site
         self._attempt = attempt
@@ -216,7 +233,8 @@ class TurnRun:
         self._reason_file = stop_reason_file(site, attempt)
         self._afford = afford
         self._loops = loops
-        self.reader = TurnReader(engine, self._sessions, self._turn, heard, site.clock, launch.session_log)
+        self._mail = mail
+        self.reader = TurnReader(engine, self._sessions, self._turn, heard, site.clock, launch.session_log, mail.hear)
         self._clock = TurnClock(
             limits,
             engine.capabilities,
@@ -246,6 +264,8 @@ class TurnRun:
                 break
             if not ended_by:
                 ended_by, problem = await self._reason_to_stop(state)
+            if not ended_by and not more:
+                ended_by = await self._mail.exchange()
             if ended_by:
                 problem = await self._stop(ended_by, problem)
                 state = self._sessions.observe(self._turn)
@@ -258,6 +278,7 @@ class TurnRun:
         summary = await self.reader.finish()
         checkpoint("turn.read")
         ended = _ending(state, ended_by, problem, summary)
+        await self._mail.close(ended.exit, ended.ended_by)
         first = self.reader.first_step_at
         seconds = None if first is None else max(0.0, first - self._attempt.started)
         return replace(ended, startup_seconds=seconds, startup=self.reader.startup)
@@ -272,7 +293,8 @@ class TurnRun:
         if (until := self._lingers_until()) is not None and now >= until:
             return EndedBy.LINGERING, ""
         self._seen = self._steady.view(state, self._site.clock.now(), now)
-        if (deadline := self._clock.passed(self._seen, now)) is not None:
+        # What waits for a person's answer waits as long as they take.
+        if not self._mail.awaits_answer and (deadline := self._clock.passed(self._seen, now)) is not None:
             return deadline, ""
         if state.output_bytes > self._output_bytes and not self._sessions.bound(self._turn, self._output_bytes):
             return EndedBy.OUTPUT, ""
