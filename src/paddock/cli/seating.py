@@ -54,15 +54,17 @@ def sit_here(workspace: Workspace, task: TaskId, company: Company) -> Visited:
 
 
 def told_of(workspace: Workspace, task: TaskId, visited: Visited) -> str:
-    why = f" ({visited.why})" if visited.why else ""
-    is_led = look_for_daemon(workspace.board(), workspace.site.clock.now()).presence not in NO_DAEMON
+    """What happens next."""
+    board = workspace.board()
+    is_led = look_for_daemon(board, workspace.site.clock.now()).presence not in NO_DAEMON
+    left = f"left {visited.attempt} ({visited.why})" if visited.why else f"left {visited.attempt}"
     if visited.handed_back:
-        after = "its agent goes on" if is_led else "no daemon is running: `paddock up` lets its agent go on"
-        return f"left {visited.attempt}{why}: {after}"
-    judged = "the fleet judges it" if is_led else "no daemon is running: `paddock up` judges it"
-    return (
-        f"left {visited.attempt}{why}; {judged}: `paddock show {task}`\n`paddock handback {task}` lets its agent go on"
-    )
+        return f"{left}: its agent goes on" if is_led else f"{left}: `paddock up` lets its agent go on"
+    judged = "the fleet judges it" if is_led else "no daemon is running, `paddock up` judges it"
+    told = f"{left}: {judged}, `paddock show {task}` tells"
+    worker = board.task(task).worker
+    was_interrupted = worker is not None and worker.found is None
+    return f"{told}\n`paddock handback {task}` gives it back to its agent" if was_interrupted else told
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +90,7 @@ class PaneSeat:
             raise
         with contextlib.suppress(PaddockError):
             self.tmux.describe(pane, f"{self.task}: {self.tmux.prefix()} d detaches, and it stays yours ")
-        code = self.tmux.show(pane)
-        self._tell_after(pane)
-        return code
+        return attend(self.workspace, self.tmux, self.task, pane)
 
     def _argv(self, handover: Path) -> tuple[str, ...]:
         said = tuple(word for setting in self.workspace.settings for word in ("--set", setting))
@@ -101,16 +101,22 @@ class PaneSeat:
     def _name(self) -> str:
         return f"paddock-{branch_slug(self.workspace.top.name) or 'repository'}-{self.task}"
 
-    def _tell_after(self, pane: Pane) -> None:
-        task = self.workspace.board().task(self.task)
-        live = task.live_attempt
-        if live is not None and live.held is not None and any(one.id == pane.id for one in self.tmux.panes()):
-            _say(
-                f"detached: {live.id} stays held by you; `paddock connect {self.task}` comes back, "
-                f"`paddock handback {self.task}` lets its agent go on"
-            )
-        elif (worker := task.worker) is not None:
-            _say(_how_it_ended(self.workspace, self.task, worker))
+
+def attend(workspace: Workspace, tmux: Tmux, name: TaskId, pane: Pane) -> int:
+    """Shows the pane until they detach or leave, then says what happens next; tmux's exit status."""
+    code = tmux.show(pane)
+    if tmux.inside:
+        return code
+    task = workspace.board().task(name)
+    live = task.live_attempt
+    if live is not None and live.held is not None and any(one.id == pane.id for one in tmux.panes()):
+        _say(
+            f"detached: {live.id} stays held by you; `paddock connect {name}` comes back, "
+            f"`paddock handback {name}` lets its agent go on"
+        )
+    elif (worker := task.worker) is not None:
+        _say(_how_it_ended(workspace, name, worker))
+    return code
 
 
 def _how_it_ended(workspace: Workspace, task: TaskId, worker: Attempt) -> str:

@@ -3,6 +3,8 @@
 import glob
 import os
 from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import ClassVar
 
 from paddock.engines.agent_cli import AgentCli, option
@@ -14,6 +16,7 @@ from paddock.engines.passage import AWS_FILES, AWS_LOGIN, GOOGLE_FILES, GOOGLE_L
 from paddock.engines.probe import Installation
 from paddock.engines.protocol import Capabilities, Launch, LaunchFile, Parser, TurnRequest
 from paddock.engines.tool_server import servers_file, servers_path
+from paddock.engines.trust import claude_settings
 
 PASSAGE = Passage(
     always=(
@@ -88,6 +91,17 @@ class ClaudeEngine(AgentCli):
         argv += [*self.session_words(request), *self.settings.args]
         written = (*files, *self.files(request, env))
         return Launch(tuple(argv), env, request.worktree, written, belongings=self.belongings(request, env))
+
+    def interactive(self, request: TurnRequest) -> Launch | None:
+        launch = super().interactive(request)
+        if launch is None or request.repository is None:
+            return launch
+        own = Path(launch.env.get("CLAUDE_CONFIG_DIR") or launch.env.get("HOME") or "/") / ".claude.json"
+        content = claude_settings(own, request.repository, request.worktree)
+        if not content:
+            return launch
+        shown = LaunchFile(request.folder / "claude.json", content)
+        return replace(launch, files=(*launch.files, shown), stand_ins=((own, shown.path),))
 
     def parser(self) -> Parser:
         return ClaudeStreamParser()

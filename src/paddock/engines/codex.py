@@ -18,6 +18,7 @@ from paddock.engines.passage import Passage
 from paddock.engines.probe import Installation
 from paddock.engines.protocol import Capabilities, Launch, Parser, TurnRequest
 from paddock.engines.tool_server import codex_overrides
+from paddock.engines.trust import codex_trust
 
 PASSAGE = Passage(("OPENAI_*", "CODEX_HOME", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "AZURE_OPENAI_API_KEY"))
 _OVERRIDES = (
@@ -82,7 +83,15 @@ class CodexEngine(AgentCli):
 
     def words(self, request: TurnRequest, env: Mapping[str, str]) -> list[str]:
         resumed = [request.session_id] if request.session_id else []
-        return [*(["resume"] if resumed else []), *self._freedom(request), *self._overrides(request, env), *resumed]
+        trusted = self._trust(request, env)
+        options = (*self._freedom(request), *self._overrides(request, env), *_flags(trusted))
+        return [*(["resume"] if resumed else []), *options, *resumed]
+
+    def _trust(self, request: TurnRequest, env: Mapping[str, str]) -> tuple[str, ...]:
+        if request.repository is None:
+            return ()
+        override = codex_trust(_codex_home(env) / "config.toml", request.repository, request.worktree)
+        return (override,) if override else ()
 
     def _freedom(self, request: TurnRequest) -> list[str]:
         if not self.settings.sandbox:

@@ -79,6 +79,7 @@ class TurnRequest:
     `memory` is the conversation's own, for what it needs to go on in another attempt. `tool_server` is for an engine
     that takes one. `mailbox` is where an engine that listens finds letters while the turn runs. `messages` are those
     that the prompt tells, by the numbers of their records. With `fork` the conversation is resumed as a copy.
+    `repository` is the person's own checkout, which the worktree is another one of.
     """
 
     prompt: str
@@ -99,6 +100,7 @@ class TurnRequest:
     mailbox: Path | None = None
     messages: tuple[int, ...] = ()
     fork: bool = False
+    repository: Path | None = None
 
     @property
     def first_session_id(self) -> str | None:
@@ -131,7 +133,8 @@ class Launch:
     Lines of `logs` are fed to the parser with `Source.LOG`, as they grow or after the exit. So is the end of the file
     that `session_log` names, an absolute glob in which `{session}` stands for the conversation's id. A fence shows it
     `belongings` of the user's home, `files`, and `writes`, which are folders of its own. It reads letters from
-    `mailbox`, where that is given.
+    `mailbox`, where that is given. `stand_ins` are shown in a fence instead of the person's own files: each the place,
+    and what is shown there, which the command may write.
     """
 
     argv: tuple[str, ...]
@@ -143,6 +146,7 @@ class Launch:
     belongings: Belongings = Belongings()  # noqa: RUF009 (frozen)
     writes: tuple[Path, ...] = ()
     mailbox: Path | None = None
+    stand_ins: tuple[tuple[Path, Path], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,7 +90,7 @@ def fence_attempt(site: "Site", attempt: Attempt, worktree: Worktree, level: Lev
         private=with_real_paths((*_hidden(repo, worktree.path.parent), *_homes(home))),
         reads=(*with_real_paths((*shown, *tree)), *_ourselves(), *find_toolchains(launch.env, Path.home())),
         writes=with_real_paths((*own_places, *launch.writes, *writes)) + _logins(own.logins, kept),
-        kept=kept,
+        kept=(*kept, *launch.stand_ins),
     )
     return replace(fence, writes=(*fence.writes, home)) if config.worktrees.isolate_home else fence
 

@@ -10,6 +10,7 @@ from paddock.cli.options import prints_json
 from paddock.cli.seating import (
     HANDOVER,
     PaneSeat,
+    attend,
     held_attempt,
     pane_of,
     require_terminal,
@@ -70,7 +71,7 @@ def connect_command(
     tmux = None if here else find_tmux()
     asyncio.run(end_gone_hold(workspace, name))
     if (held := held_attempt(workspace.board(), name)) is not None and held.held and held.held.by == workspace.person:
-        ctx.exit(_come_back(find_tmux(), name, held))
+        ctx.exit(_come_back(workspace, find_tmux(), name, held))
     company = _company(shell=shell)
     _require_possible(workspace, name, company)
     warn_if_small()
@@ -105,11 +106,11 @@ def _sit_in_pane(ctx: click.Context, name: TaskId, handover: Path, *, shell: boo
         ctx.exit(error.exit_code)
 
 
-def _come_back(tmux: Tmux | None, name: TaskId, attempt: Attempt) -> int:
+def _come_back(workspace: Workspace, tmux: Tmux | None, name: TaskId, attempt: Attempt) -> int:
     """To the pane where the same person sits already."""
     pane = pane_of(tmux, attempt)
     if pane is not None and tmux is not None:
-        return tmux.show(pane)
+        return attend(workspace, tmux, name, pane)
     held = attempt.held
     assert held is not None
     raise PaddockError(

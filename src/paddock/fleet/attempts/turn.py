@@ -124,6 +124,7 @@ def turn_request(
         tool_server=tool_server(site, engine, environment),
         mailbox=site.sessions.mailbox(open_turn(attempt)) if engine.capabilities.listens else None,
         messages=plan.messages,
+        repository=site.repo.main,
     )
 
 
