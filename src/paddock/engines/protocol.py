@@ -132,9 +132,9 @@ class Launch:
 
     Lines of `logs` are fed to the parser with `Source.LOG`, as they grow or after the exit. So is the end of the file
     that `session_log` names, an absolute glob in which `{session}` stands for the conversation's id. A fence shows it
-    `belongings` of the user's home, `files`, and `writes`, which are folders of its own. It reads letters from
-    `mailbox`, where that is given. `stand_ins` are shown in a fence instead of the person's own files: each the place,
-    and what is shown there, which the command may write.
+    `belongings` of the user's home, `files`, and `writes`, which are folders of its own, and other `programs` that it
+    starts. It reads letters from `mailbox`, where that is given. `stand_ins` are shown in a fence instead of the
+    person's own files: each the place, and what is shown there, which the command may write.
     """
 
     argv: tuple[str, ...]
@@ -145,6 +145,7 @@ class Launch:
     session_log: str = ""
     belongings: Belongings = Belongings()  # noqa: RUF009 (frozen)
     writes: tuple[Path, ...] = ()
+    programs: tuple[str, ...] = ()
     mailbox: Path | None = None
     stand_ins: tuple[tuple[Path, Path], ...] = ()
 

@@ -78,7 +78,7 @@ def fence_attempt(site: "Site", attempt: Attempt, worktree: Worktree, level: Lev
     for _, folder in kept:
         folder.mkdir(parents=True, exist_ok=True)
     reads, writes = _extra(config)
-    program = _find_program(launch, home)
+    program = [place for word in (launch.argv[0], *launch.programs) for place in _find_program(word, launch, home)]
     settings = [home / name for name in _GIT_SETTINGS]
     settings += [Path(path) for path in (launch.env.get("GIT_CONFIG_GLOBAL", ""),) if path.startswith("/")]
     shown = [*objects_of(repo), *settings, *(file.path for file in launch.files), *own.reads, *program, desk, *reads]
@@ -176,10 +176,10 @@ def _ourselves() -> tuple[Path, ...]:
     return with_real_paths((Path(sys.prefix), Path(sys.base_prefix), Path(paddock.__file__).parent))
 
 
-def _find_program(launch: Launch, home: Path) -> tuple[Path, ...]:
+def _find_program(word: str, launch: Launch, home: Path) -> tuple[Path, ...]:
     from shutil import which
 
-    found = which(launch.argv[0], path=launch.env.get("PATH", os.defpath))
+    found = which(word, path=launch.env.get("PATH", os.defpath))
     return find_program(os.path.join(launch.cwd, found), home) if found else ()
 
 

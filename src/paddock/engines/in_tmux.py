@@ -1,0 +1,111 @@
+"""An engine whose turns run in its CLI's own terminal, in a tmux server of the turn's own.
+
+For CLIs without a headless mode, and for people who want to watch.
+"""
+
+import shutil
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import msgspec
+from msgspec.structs import replace as with_fields
+
+from paddock.core.errors import Misuse, PaddockError
+from paddock.engines.bridge_lines import BridgeParser
+from paddock.engines.protocol import Capabilities, Engine, Launch, LaunchFile, Parser, Probe, TurnRequest
+from paddock.engines.settings import EngineSettings
+from paddock.engines.tmux_order import TmuxOrder, order_file, terminal_folder, tmux_socket
+
+# A socket's path may have 107 bytes; a fence shows it under the same one.
+_LONGEST_SOCKET = 100
+
+
+@dataclass(frozen=True, slots=True)
+class InTmux:
+    """Raises Misuse for an engine that has no terminal. `settings` are the inner engine's."""
+
+    inner: Engine
+    settings: EngineSettings
+
+    def __post_init__(self) -> None:
+        if not self.inner.capabilities.interactive:
+            raise Misuse(
+                f"engine `{self.name}` has no interactive mode to run in tmux",
+                f'set `mode = "headless"` for the agent, or `interactive = ["…"]` in [engines.{self.name}]',
+            )
+
+    @property
+    def name(self) -> str:
+        return self.inner.name
+
+    @property
+    def capabilities(self) -> Capabilities:
+        has_log = self.inner.session_parser() is not None
+        return replace(
+            self.inner.capabilities,
+            final_event=True,
+            greets=True,
+            streams=has_log,
+            usage=has_log and self.inner.capabilities.usage,
+            cost=False,
+            listens=True,
+        )
+
+    def launch(self, request: TurnRequest) -> Launch:
+        launch = self.inner.interactive(request)
+        if launch is None:
+            raise PaddockError(f"engine `{self.name}` has no interactive mode", 'set `mode = "headless"` for the agent')
+        tmux = shutil.which("tmux", path=launch.env.get("PATH"))
+        if tmux is None:
+            raise PaddockError(
+                "an agent of mode `tmux` cannot run: tmux is not installed",
+                'install it with your package manager, or set `mode = "headless"` for the agent',
+            )
+        socket = tmux_socket(request.folder, request.turn)
+        if len(str(socket).encode()) > _LONGEST_SOCKET:
+            raise PaddockError(
+                f"the path of the terminal's socket is too long for the system: {socket}",
+                "use a repository with a shorter path, or set `root` of [worktrees] to one",
+            )
+        file = LaunchFile(order_file(request), self._order(request, launch, str(socket)))
+        argv = (sys.executable, "-I", "-m", "paddock.bridges.tmux", str(file.path))
+        return replace(
+            launch,
+            argv=argv,
+            env={**launch.env, "TERM": "xterm-256color"},
+            files=(*launch.files, file),
+            session_log="",
+            writes=(*launch.writes, terminal_folder(request.folder)),
+            mailbox=request.mailbox,
+            programs=(launch.argv[0], tmux),
+        )
+
+    def _order(self, request: TurnRequest, launch: Launch, socket: str) -> str:
+        chosen = request.new_session_id if self.inner.capabilities.chooses_session_id else None
+        order = TmuxOrder(
+            engine=self.name,
+            settings=with_fields(self.settings, set={}),
+            argv=launch.argv,
+            cwd=str(launch.cwd),
+            socket=socket,
+            prompt=request.prompt,
+            session_log=launch.session_log,
+            session=request.session_id or chosen or "",
+            resumed=request.session_id is not None,
+            mailbox=str(request.mailbox or ""),
+            messages=request.messages,
+        )
+        return msgspec.json.encode(order).decode()
+
+    def interactive(self, request: TurnRequest) -> Launch | None:
+        return self.inner.interactive(request)
+
+    def parser(self) -> Parser:
+        return BridgeParser()
+
+    def session_parser(self) -> Parser | None:
+        return self.inner.session_parser()
+
+    def probe(self, environment: Mapping[str, str]) -> Probe:
+        return self.inner.probe(environment)

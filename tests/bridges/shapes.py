@@ -1,0 +1,48 @@
+"""Forty messages that terminals, shells and parsers like to get wrong."""
+
+LONG = "".join(f"{number}: the quick brown fox jumps over the lazy dog\n" for number in range(4100))
+
+SHAPES: tuple[str, ...] = (
+    "plain words in one line",
+    "two\nlines",
+    "blank\n\n\nlines between",
+    'double "quotes" and more"',
+    "single 'quotes' it's",
+    "`backticks` and $(subshell) ${HOME} $PATH",
+    "«guillemets» “curly” ‘single’ „low“",
+    "back\\slashes \\n \\t \\\\ in it",
+    "a line that ends in a backslash\\",
+    "\x1b[31mred\x1b[0m and \x1b]0;title\x07",
+    "paste ends here \x1b[201~ and this is typed\r",
+    "\x00NUL in front, \x00in the middle and at the end\x00",
+    "bells \x07 and \x08 backspaces \x7f deleted",
+    "emoji 👩‍👩‍👧 🇩🇪 ✈️ 👍🏽 in a row",
+    "combining é vs é, a̐éö̲",
+    "right to left: שלום עולם \u202e override",
+    "中文 日本語 한국어 mixed in",
+    "zero\u200bwidth\u200djoiners\ufeff",
+    "CRLF\r\nline\r\nends",
+    "lone\rcarriage\rreturns",
+    "tab\tseparated\tvalues\there",
+    "\tleading tab in the message",
+    "trailing blanks and tabs   \t  ",
+    "   leading blanks here",
+    "/help",
+    "/nosuchcommand with words",
+    " /quit after a blank",
+    "!echo this must not run",
+    "# a heading or a memory",
+    "@README.md look at it",
+    "a mention at the end @README.md",
+    "exit",
+    "? what are the shortcuts",
+    "& run this in the background",
+    "1. first\n2. second\n3. third",
+    "```python\nprint('code')\n```",
+    '{"json": [1, 2, {"x": null}]}',
+    "<html><b>tags</b> &amp; entities</html>",
+    "percent %s %d %% and {braces} {{double}}",
+    LONG,
+)
+assert len(SHAPES) == 40
+NOTHING_TO_SAY = "\n\n\r\n"
