@@ -17,7 +17,7 @@ from paddock.engines.bridge_lines import BridgeParser
 from paddock.engines.in_tmux import InTmux
 from paddock.engines.protocol import Engine, TurnRequest
 from paddock.engines.settings import EngineSettings
-from paddock.engines.tmux_order import tmux_socket
+from paddock.engines.tmux_order import socket_argv, tmux_socket
 from paddock.sessions.mailbox import Letter, make_mailbox, post
 
 PATIENCE_SECONDS = 60.0
@@ -70,7 +70,8 @@ class LiveBridge:
         return self.finish()
 
     def tmux(self, *words: str) -> str:
-        done = subprocess.run(("tmux", "-S", str(self.socket), *words), capture_output=True, text=True, check=False)
+        argv = (*socket_argv(self.socket), *words)
+        done = subprocess.run(argv, cwd=self.socket.parent, capture_output=True, text=True, check=False)
         return done.stdout
 
     def words(self) -> str:

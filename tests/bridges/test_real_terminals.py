@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from paddock.bridges.wording import core_of, pasteable
-from paddock.core.trace import DialogOpened, End, MessagesTaken
+from paddock.core.trace import End, MessagesTaken
 from paddock.engines.protocol import TurnRequest
 from paddock.engines.registry import load_engine
 from paddock.engines.settings import EngineSettings
 from tests.bridges.live import LiveBridge, start_bridge
 from tests.bridges.shapes import NOTHING_TO_SAY, SHAPES
 from tests.engines.real.agents import Workplace, build_workplace, session_of
-from tests.engines.real.fixtures import MODELS, mock_model, provider_of, real_cli
-from tests.mockmodel import MockModel, play
+from tests.engines.real.fixtures import MODELS, provider_of, real_cli
+from tests.mockmodel import MockModel, Settings, play
 
-__all__ = ["mock_model", "real_cli"]
+__all__ = ["real_cli"]
 
 pytestmark = pytest.mark.xdist_group("real-engines")
 FEW = (*SHAPES[3:5], *SHAPES[8:12], SHAPES[13], SHAPES[24], SHAPES[27], SHAPES[30], SHAPES[31], SHAPES[34])
@@ -27,9 +27,14 @@ ARRIVAL_SECONDS = 90.0
 
 
 @pytest.fixture
-def place(tmp_path_factory: pytest.TempPathFactory) -> Workplace:
-    # The path of a socket may be no longer than 107 bytes.
-    return build_workplace(tmp_path_factory.mktemp("t"))
+def mock_model() -> Iterator[MockModel]:
+    with MockModel(Settings(whole_texts=True)) as model:
+        yield model
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Workplace:
+    return build_workplace(tmp_path)
 
 
 def trust(name: str, place: Workplace) -> None:
@@ -89,7 +94,7 @@ def deliver(name: str, shapes: tuple[str, ...], place: Workplace, model: MockMod
         bridge.wait_for(lambda: 1 in taken(bridge), "receipt of the prompt")
         # While it is at work, and then one after the other.
         for number, text in enumerate(shapes, 2):
-            bridge.send(number, f"{text}")
+            bridge.send(number, text)
             if number == 3:
                 model.open_gate("over")
         count = len(shapes) + 1

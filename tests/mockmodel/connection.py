@@ -99,7 +99,9 @@ class Connection(BaseHTTPRequestHandler):
                     model=ask.model,
                     round_number=ask.rounds,
                     outcome=outcome,
-                    user_texts=tuple(text[-RECORDED_CHARS:] for text in ask.user_texts[-RECORDED_TEXTS:]),
+                    user_texts=ask.user_texts
+                    if ledger.settings.whole_texts
+                    else tuple(text[-RECORDED_CHARS:] for text in ask.user_texts[-RECORDED_TEXTS:]),
                     tool_results=tuple(text[-RECORDED_CHARS:] for text in ask.tool_results[-RECORDED_TEXTS:]),
                     had_credentials=any(
                         self.headers.get(name) for name in ("authorization", "x-api-key", "x-goog-api-key")

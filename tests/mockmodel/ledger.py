@@ -20,6 +20,7 @@ SETTLE_SECONDS = 10.0
 class Settings:
     """What holds for every request, whatever its prompt says. `fault` strikes for ever.
 
+    With `whole_texts` all that users have said is recorded with every request, however much it is.
     With `varied_tokens` no two answers are billed alike, so that a sum tells which of them are in it.
     """
 
@@ -29,6 +30,7 @@ class Settings:
     headers: tuple[tuple[str, str], ...] = ()
     latency_seconds: float = 0.0
     varied_tokens: bool = False
+    whole_texts: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from paddock.core.errors import PaddockError
+from paddock.engines.tmux_order import socket_argv
 
 _ANSWER_SECONDS = 20.0
 _END_SECONDS = 4.0
@@ -99,7 +100,8 @@ class TurnPane:
     def _call(self, *words: str, given: bytes | None = None) -> str:
         try:
             done = subprocess.run(
-                ("tmux", "-u", "-S", str(self._socket), "-f", "/dev/null", *words),
+                (*socket_argv(self._socket), *words),
+                cwd=self._socket.parent,
                 input=given,
                 stdin=subprocess.DEVNULL if given is None else None,
                 capture_output=True,

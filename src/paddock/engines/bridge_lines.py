@@ -10,7 +10,7 @@ from collections.abc import Iterable
 import msgspec
 
 from paddock.core.trace import Progress, TraceEntry
-from paddock.engines.protocol import Parser, Source
+from paddock.engines.protocol import Engine, Parser, Source
 from paddock.engines.trouble import read_complaint
 
 _BEGINNING = b'{"paddock":'
@@ -46,6 +46,11 @@ class BridgeParser(Parser):
 
     def close(self) -> Iterable[TraceEntry]:
         return self._inner.close() if self._inner is not None else ()
+
+
+def reading_parser(engine: Engine) -> BridgeParser:
+    """For the output of any turn of the engine, whether a bridge ran it or not."""
+    return BridgeParser(engine.parser())
 
 
 def _read(line: bytes) -> TraceEntry:

@@ -53,13 +53,15 @@ class CommandEngine:
     @property
     def capabilities(self) -> Capabilities:
         structured = self.settings.format != "text"
+        in_terminal = _uses(self.settings.interactive, "session")
         return Capabilities(
-            resume=bool(self.settings.resume),
-            chooses_session_id=_uses(self.settings.command, "session"),
+            resume=bool(self.settings.resume) or (not self.settings.command and in_terminal),
+            chooses_session_id=_uses(self.settings.command or self.settings.interactive, "session"),
             final_event=structured,
             usage=structured,
             cost=self.settings.format == "claude-stream",
             interactive=bool(self.settings.interactive),
+            headless=bool(self.settings.command),
             model=structured,
             greets=True,
             tool_starts=structured,

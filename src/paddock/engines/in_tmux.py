@@ -3,6 +3,7 @@
 For CLIs without a headless mode, and for people who want to watch.
 """
 
+import os
 import shutil
 import sys
 from collections.abc import Mapping
@@ -17,8 +18,28 @@ from paddock.engines.protocol import Capabilities, Engine, Launch, LaunchFile, P
 from paddock.engines.settings import EngineSettings
 from paddock.engines.tmux_order import TmuxOrder, order_file, terminal_folder, tmux_socket
 
-# A socket's path may have 107 bytes; a fence shows it under the same one.
-_LONGEST_SOCKET = 100
+
+def in_mode(engine: Engine, settings: EngineSettings, mode: str) -> Engine:
+    """The engine as an agent of that mode runs it. Raises PaddockError where the engine or the machine cannot."""
+    if mode == "tmux":
+        _find_tmux(os.environ)
+        return InTmux(engine, settings)
+    if not engine.capabilities.headless:
+        raise Misuse(
+            f"engine `{engine.name}` has no `command`: it runs in a terminal only",
+            f'set `mode = "tmux"` for the agent, or `command = ["…"]` in [engines.{engine.name}]',
+        )
+    return engine
+
+
+def _find_tmux(env: Mapping[str, str]) -> str:
+    found = shutil.which("tmux", path=env.get("PATH"))
+    if found is None:
+        raise PaddockError(
+            "an agent of mode `tmux` cannot run: tmux is not installed",
+            'install it with your package manager, or set `mode = "headless"` for the agent',
+        )
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +77,8 @@ class InTmux:
         launch = self.inner.interactive(request)
         if launch is None:
             raise PaddockError(f"engine `{self.name}` has no interactive mode", 'set `mode = "headless"` for the agent')
-        tmux = shutil.which("tmux", path=launch.env.get("PATH"))
-        if tmux is None:
-            raise PaddockError(
-                "an agent of mode `tmux` cannot run: tmux is not installed",
-                'install it with your package manager, or set `mode = "headless"` for the agent',
-            )
+        tmux = _find_tmux(launch.env)
         socket = tmux_socket(request.folder, request.turn)
-        if len(str(socket).encode()) > _LONGEST_SOCKET:
-            raise PaddockError(
-                f"the path of the terminal's socket is too long for the system: {socket}",
-                "use a repository with a shorter path, or set `root` of [worktrees] to one",
-            )
         file = LaunchFile(order_file(request), self._order(request, launch, str(socket)))
         argv = (sys.executable, "-I", "-m", "paddock.bridges.tmux", str(file.path))
         return replace(

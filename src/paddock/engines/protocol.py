@@ -36,6 +36,7 @@ class Capabilities:
     `tools`: it can be told which tools it may use.
     `bound_to_folder`: a conversation can only be resumed, or only safely, in the folder it began in.
     `mcp`: it can be given an MCP server for one turn.
+    `headless`: it runs without a terminal.
     `listens`: its turns read letters from `TurnRequest.mailbox` while they run, and tell which they have taken.
     `forks`: a conversation can be resumed as a copy, so that the original stays as it is.
     """
@@ -46,6 +47,7 @@ class Capabilities:
     usage: bool = False
     cost: bool = False
     interactive: bool = False
+    headless: bool = True
     model: bool = False
     greets: bool = False
     streams: bool = True

@@ -36,7 +36,7 @@ def load_engine(name: str, settings: Mapping[str, EngineSettings] | None = None)
     """The engine of that name. Raises PaddockError, naming the nearest, when there is none."""
     settings = settings or {}
     own = settings.get(name, NO_SETTINGS)
-    if own.command:
+    if own.command or (own.interactive and not own.like and name not in BUILT_IN):
         return _import_factory(_COMMAND)(name, own)
     kind = own.like or name
     if kind in BUILT_IN:
@@ -46,7 +46,7 @@ def load_engine(name: str, settings: Mapping[str, EngineSettings] | None = None)
         return factory(name, own)
     if name in settings and not own.like:
         raise Misuse(
-            f"[engines.{name}] sets neither `command` nor `like`",
+            f"[engines.{name}] sets none of `command`, `interactive` and `like`",
             f'add `command = ["{name}", "{{prompt}}"]`, or `like = "claude"` for a second configuration of that engine',
         )
     raise _unknown(kind, engine_names(settings))

@@ -35,8 +35,18 @@ def terminal_folder(attempt_folder: Path) -> Path:
 
 
 def tmux_socket(attempt_folder: Path, turn: int) -> Path:
-    """Of the tmux server of a turn that runs in one. People watch it with `tmux -S SOCKET attach -r`."""
+    """Of the tmux server of a turn that runs in one; see `watching_argv`."""
     return terminal_folder(attempt_folder) / f"turn-{turn}.tmux"
+
+
+def socket_argv(socket: Path) -> tuple[str, ...]:
+    """To be run in the socket's folder: the path of a socket may have no more than 107 bytes."""
+    return ("tmux", "-u", "-S", socket.name, "-f", "/dev/null")
+
+
+def watching_argv(socket: Path) -> tuple[str, ...]:
+    """Attaches a terminal that can only watch. To be run in the socket's folder."""
+    return (*socket_argv(socket), "attach-session", "-r", "-f", "read-only,ignore-size")
 
 
 def order_file(request: TurnRequest) -> Path:

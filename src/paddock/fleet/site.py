@@ -19,6 +19,7 @@ from paddock.core.tasks.repetition import LoopLimits
 from paddock.core.tasks.task import Attempt, Task
 from paddock.engines.protocol import Capabilities, Engine
 from paddock.engines.registry import load_engine
+from paddock.engines.settings import NO_SETTINGS
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.clock import SYSTEM_CLOCK, WallClock
 from paddock.fleet.desk.wire import SOCKET
@@ -269,9 +270,24 @@ class Site:
         return price_book(read_table(TABLE), own)
 
     def engine(self, name: str) -> Engine:
+        """As it is read, and run where nothing else is asked for; see `engine_for` and `engine_of`."""
         if name not in self._engines:
             self._engines[name] = load_engine(name, self.config.engines)
         return self._engines[name]
+
+    def engine_for(self, task: Task) -> Engine:
+        """The engine that a new attempt at the task would have. Raises PaddockError where nothing could run it."""
+        return self._in_mode(self.engine_name(task), self.agent_of(task))
+
+    def engine_of(self, attempt: Attempt) -> Engine:
+        """The engine as it runs the attempt's turns. Raises PaddockError as `engine_for` does."""
+        return self._in_mode(attempt.engine, self.config.agents.get(attempt.agent or "", NO_AGENT))
+
+    def _in_mode(self, name: str, agent: Agent) -> Engine:
+        from paddock.engines.in_tmux import in_mode
+
+        settings = self.config.engines.get(name, NO_SETTINGS)
+        return in_mode(self.engine(name), settings, agent.mode)
 
     def capabilities_of(self, name: str) -> Capabilities:
         """None of them where there is no such engine."""

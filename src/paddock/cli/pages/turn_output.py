@@ -11,6 +11,7 @@ from paddock.cli.terminal.text import cut, paint, print_json_line
 from paddock.core import summary, trace
 from paddock.core.plaintext import defuse
 from paddock.core.tasks.task import Attempt
+from paddock.engines.bridge_lines import reading_parser
 from paddock.engines.protocol import Source
 from paddock.fleet.attempts.openings import Opening
 from paddock.fleet.site import Site
@@ -33,7 +34,7 @@ class Manner:
 class TurnOutput:
     def __init__(self, site: Site, attempt: Attempt, turn: int, how: Manner) -> None:
         self._how = how
-        self._parser = site.engine(attempt.engine).parser()
+        self._parser = reading_parser(site.engine(attempt.engine))
         self._summary = summary.TurnSummary()
         self._partial = PartialText()
         self._is_over = False

@@ -276,7 +276,7 @@ class AttemptRun:
 
     async def _start_and_follow(self, task: Task, attempt: Attempt) -> Ended:
         try:
-            engine = self._site.engine(attempt.engine)
+            engine = self._site.engine_of(attempt)
             worktree = await self._prepare(task, attempt)
             if isinstance(worktree, Unprepared):
                 raise PaddockError(worktree.reason)

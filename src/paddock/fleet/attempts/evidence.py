@@ -9,6 +9,7 @@ from paddock.core.errors import PaddockError
 from paddock.core.ids import recordable
 from paddock.core.tasks.task import Attempt
 from paddock.core.trace import Error, RateLimited, ToolCall, TraceEntry
+from paddock.engines.bridge_lines import reading_parser
 from paddock.engines.protocol import Engine, Source
 from paddock.fleet.site import Site
 from paddock.git.worktrees.delivery import Glimpse, glimpse
@@ -69,7 +70,7 @@ def turn_entries(site: Site, attempt: Attempt, turn: int, last_bytes: int = OUTP
         engine: Engine = site.engine(attempt.engine)
     except PaddockError:
         return
-    parser = engine.parser()
+    parser = reading_parser(engine)
     output = site.sessions.output(Turn(attempt.id, turn), Stream.STDOUT)
     for line in _lines(output, last_bytes):
         yield from parser.feed(line.text.encode("utf-8", "surrogateescape"), Source.STDOUT)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from paddock.core import trace
 from paddock.core.tasks.task import Attempt
+from paddock.engines.bridge_lines import reading_parser
 from paddock.engines.protocol import Parser, Source
 from paddock.fleet.attempts.preparation import SETUP_OUTPUT
 from paddock.fleet.raw_output import RawPart, read_file_end, read_part
@@ -98,7 +99,7 @@ class _Output:
         self.is_over = not (attempt.live and attempt.turn == turn and attempt.turn_open)
 
     def parser(self) -> Parser:
-        return self._site.engine(self._attempt.engine).parser()
+        return reading_parser(self._site.engine(self._attempt.engine))
 
     def reader(self, offset: int = 0) -> OutputReader:
         return self._site.sessions.output(self._turn, Stream.STDOUT, offset)

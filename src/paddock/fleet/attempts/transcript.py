@@ -8,6 +8,7 @@ from paddock.core.summary import TurnSummary, observe
 from paddock.core.tasks.edits import EditTally, count_edits
 from paddock.core.tasks.repetition import ToolUse, follow
 from paddock.core.trace import Partial, Text, TokenUsage, ToolCall, TraceEntry, Usage, UsageScope
+from paddock.engines.bridge_lines import reading_parser
 from paddock.engines.protocol import Engine, Source
 from paddock.fleet.clock import SYSTEM_CLOCK, WallClock
 from paddock.fleet.dispatch.pricing import Startup
@@ -64,7 +65,7 @@ class TurnReader:
         self._turn = turn
         self._session_log = session_log
         self._session_log_tries = SESSION_LOG_TRIES
-        self._parser = engine.parser()
+        self._parser = reading_parser(engine)
         self._readers = [(reader, Source(stream.value)) for stream, reader in sessions.outputs(turn)]
 
     async def read(self) -> bool:

@@ -97,7 +97,7 @@ def unrunnable(task: TaskId, error: PaddockError) -> Draft:
 
 def _claim(site: Site, board: Board, task: Task, account: str, claims: Claims) -> Draft:
     engine = site.engine_name(task)
-    site.engine(engine)
+    site.engine_for(task)
     continued = continued_attempt(task, engine, fresh=site.starts_afresh(task))
     link = claims.links.get(task.id)
     warm = warm_session(board, link, engine) if link is not None and continued is None else None

@@ -94,7 +94,7 @@ class Dispatcher:
         tasks = []
         for name in plan.start:
             try:
-                self.site.engine(self.site.engine_name(board.tasks[name]))
+                self.site.engine_for(board.tasks[name])
             except PaddockError as error:
                 draft = unrunnable(name, error)
                 await self.ledger.record(lambda _board, draft=draft: [draft])  # type: ignore[misc]

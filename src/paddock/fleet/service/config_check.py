@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from paddock.config.schema import Config
 from paddock.core.errors import PaddockError
 from paddock.core.wording import nearest
+from paddock.engines.in_tmux import in_mode
 from paddock.engines.registry import engine_names, load_engine
+from paddock.engines.settings import NO_SETTINGS
 from paddock.fleet.alerts.addresses import address_findings
 from paddock.fleet.review.policy import BUILT_IN
 
@@ -24,6 +26,7 @@ def config_findings(config: Config) -> Iterator[str]:
             load_engine(name, config.engines)
         except PaddockError as error:
             yield f"{error.message}{f': {error.hint}' if error.hint else ''}"
+    yield from _modes(config)
     for name in config.review.reviewers:
         if name not in config.agents and name != BUILT_IN:
             meant = _meant(name, tuple(config.agents))
@@ -32,6 +35,18 @@ def config_findings(config: Config) -> Iterator[str]:
     yield from address_findings(config.notify)
     if not config.land.ci and not config.land.checks:
         yield "[land] ci is empty: nothing can land"
+
+
+def _modes(config: Config) -> Iterator[str]:
+    """Agents whose engine cannot run in the way they ask for."""
+    for name, agent in config.agents.items():
+        engine = agent.engine or config.engine
+        try:
+            settings = config.engines.get(engine, NO_SETTINGS)
+            in_mode(load_engine(engine, config.engines), settings, agent.mode)
+        except PaddockError as error:
+            if agent.mode == "tmux" or settings.interactive:
+                yield f"[agents.{name}]: {error.message}{f': {error.hint}' if error.hint else ''}"
 
 
 def _meant(name: str, known: tuple[str, ...]) -> str:
