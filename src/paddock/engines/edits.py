@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Iterator
 
-from paddock.core.trace import ARGUMENT_LIMIT, DIFF_LIMIT, FileEdit
+from paddock.core.trace import ARGUMENT_LIMIT, DIFF_LIMIT, FileEdit, clip
 from paddock.engines.jsonline import Node
 
 DIFF_LINES = 14
@@ -13,7 +13,7 @@ _OLD = ("old_string", "oldString", "old_str")
 _NEW = ("new_string", "newString", "new_str")
 _WHOLE = ("content", "file_text", "contents")
 # What is compared of each side: an edit of a generated file may be megabytes.
-_TEXT_LIMIT = 40_000
+TEXT_LIMIT = 40_000
 
 
 def read_edits(call_id: str, arguments: Node) -> Iterator[FileEdit]:
@@ -23,15 +23,17 @@ def read_edits(call_id: str, arguments: Node) -> Iterator[FileEdit]:
         return
     several = list(arguments.items("edits"))
     for part in several or [arguments]:
-        old, new = _first(part, _OLD, _TEXT_LIMIT), _first(part, _NEW, _TEXT_LIMIT)
+        old, new = _first(part, _OLD, TEXT_LIMIT), _first(part, _NEW, TEXT_LIMIT)
         if old or new:
-            yield _edit(call_id, path, old, new)
-    whole = "" if several else _first(arguments, _WHOLE, _TEXT_LIMIT)
+            yield describe_edit(call_id, path, old, new)
+    whole = "" if several else _first(arguments, _WHOLE, TEXT_LIMIT)
     if whole:
-        yield _edit(call_id, path, "", whole)
+        yield describe_edit(call_id, path, "", whole)
 
 
-def _edit(call_id: str, path: str, old: str, new: str) -> FileEdit:
+def describe_edit(call_id: str, path: str, old: str, new: str) -> FileEdit:
+    """`old` and `new` are the text before and after; of long ones only a part is compared."""
+    old, new = clip(old, TEXT_LIMIT), clip(new, TEXT_LIMIT)
     lines = _differences(old, new)
     added, removed = (sum(line.startswith(sign) for line in lines) for sign in "+-")
     return FileEdit(call_id, path, _small(lines), added, removed)

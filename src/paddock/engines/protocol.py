@@ -82,6 +82,7 @@ class TurnRequest:
     that takes one. `mailbox` is where an engine that listens finds letters while the turn runs. `messages` are those
     that the prompt tells, by the numbers of their records. With `fork` the conversation is resumed as a copy.
     `repository` is the person's own checkout, which the worktree is another one of.
+    `fenced`: the turn runs in a fence.
     """
 
     prompt: str
@@ -103,6 +104,7 @@ class TurnRequest:
     messages: tuple[int, ...] = ()
     fork: bool = False
     repository: Path | None = None
+    fenced: bool = False
 
     @property
     def first_session_id(self) -> str | None:

@@ -30,12 +30,15 @@ BUILT_IN: Mapping[str, str] = {
 }
 
 _COMMAND = "paddock.engines.command:CommandEngine"
+_ACP = "paddock.engines.acp:AcpEngine"
 
 
 def load_engine(name: str, settings: Mapping[str, EngineSettings] | None = None) -> Engine:
     """The engine of that name. Raises PaddockError, naming the nearest, when there is none."""
     settings = settings or {}
     own = settings.get(name, NO_SETTINGS)
+    if own.acp:
+        return _import_factory(_ACP)(name, own)
     if own.command or (own.interactive and not own.like and name not in BUILT_IN):
         return _import_factory(_COMMAND)(name, own)
     kind = own.like or name
@@ -46,7 +49,7 @@ def load_engine(name: str, settings: Mapping[str, EngineSettings] | None = None)
         return factory(name, own)
     if name in settings and not own.like:
         raise Misuse(
-            f"[engines.{name}] sets none of `command`, `interactive` and `like`",
+            f"[engines.{name}] sets none of `command`, `acp`, `interactive` and `like`",
             f'add `command = ["{name}", "{{prompt}}"]`, or `like = "claude"` for a second configuration of that engine',
         )
     raise _unknown(kind, engine_names(settings))

@@ -78,10 +78,10 @@ def fence_attempt(site: "Site", attempt: Attempt, worktree: Worktree, level: Lev
     for _, folder in kept:
         folder.mkdir(parents=True, exist_ok=True)
     reads, writes = _extra(config)
-    program = [place for word in (launch.argv[0], *launch.programs) for place in _find_program(word, launch, home)]
+    programs = _find_programs(launch, home)
     settings = [home / name for name in _GIT_SETTINGS]
     settings += [Path(path) for path in (launch.env.get("GIT_CONFIG_GLOBAL", ""),) if path.startswith("/")]
-    shown = [*objects_of(repo), *settings, *(file.path for file in launch.files), *own.reads, *program, desk, *reads]
+    shown = [*objects_of(repo), *settings, *(file.path for file in launch.files), *own.reads, *programs, desk, *reads]
     shown += [launch.mailbox] if launch.mailbox is not None else []
     tree = [worktree.path, worktree.git_dir]
     own_places = [worktree.tmp] if attempt.role.only_reads else [*tree, worktree.tmp]
@@ -176,11 +176,12 @@ def _ourselves() -> tuple[Path, ...]:
     return with_real_paths((Path(sys.prefix), Path(sys.base_prefix), Path(paddock.__file__).parent))
 
 
-def _find_program(word: str, launch: Launch, home: Path) -> tuple[Path, ...]:
+def _find_programs(launch: Launch, home: Path) -> Iterator[Path]:
     from shutil import which
 
-    found = which(word, path=launch.env.get("PATH", os.defpath))
-    return find_program(os.path.join(launch.cwd, found), home) if found else ()
+    for word in (launch.argv[0], *launch.programs):
+        if found := which(word, path=launch.env.get("PATH", os.defpath)):
+            yield from find_program(os.path.join(launch.cwd, found), home)
 
 
 def _named_in(config: Config) -> set[str]:

@@ -19,7 +19,7 @@ from tests.engines.real.agents import RealAgent, Workplace, build_workplace
 from tests.engines.real.install import PINNED, find, install
 from tests.mockmodel import MockModel
 
-ORDINARY_ENGINES = "claude,codex"
+ORDINARY_ENGINES = "claude,codex,claude-agent-acp,codex-acp"
 MODELS = {
     "codex": "mock",
     "aider": "openai/mock",
@@ -68,7 +68,7 @@ def provide_cli(name: str) -> Path:
 def provider_of(name: str, base_url: str) -> tuple[tuple[str, str], ...]:
     """The variables that point a CLI at the mock model."""
     match name:
-        case "claude":
+        case "claude" | "claude-agent-acp":
             return (("ANTHROPIC_BASE_URL", base_url), ("ANTHROPIC_API_KEY", "mock-key"))
         case "gemini":
             return (("GOOGLE_GEMINI_BASE_URL", base_url), ("GEMINI_API_KEY", "mock-key"))
@@ -87,6 +87,21 @@ def arguments_of(name: str, base_url: str, folder: Path) -> tuple[str, ...]:
     file = folder / "continue.yaml"
     file.write_text(CN_CONFIG.format(base_url=base_url))
     return ("--config", str(file))
+
+
+def acp_words(name: str, program: Path, base_url: str) -> tuple[str, ...]:
+    """The `acp` of an engine, pointed at the mock model."""
+    if name != "codex-acp":
+        return (str(program),)
+    provider = f'{{name="mock",base_url="{base_url}/v1",env_key="OPENAI_API_KEY",wire_api="responses"'
+    overrides = (
+        'model="mock"',
+        'model_provider="mock"',
+        f"model_providers.mock={provider},request_max_retries=0,stream_max_retries=1}}",
+        'sandbox_mode="danger-full-access"',
+        "analytics.enabled=false",
+    )
+    return (str(program), *(word for override in overrides for word in ("-c", override)))
 
 
 def engine_table(name: str, program: Path, base_url: str, folder: Path) -> str:
@@ -130,6 +145,10 @@ def real_agent(
     """Makes an agent of the named CLI, at work in `workplace`, with `mock_model` as its provider."""
 
     def make(name: str) -> RealAgent:
+        if name.endswith("-acp"):
+            words = acp_words(name, real_cli(name), mock_model.base_url)
+            engine = load_engine(name, {name: EngineSettings(acp=words, permissions="allow")})
+            return RealAgent(engine, workplace, provider_of(name, mock_model.base_url), None)
         arguments = arguments_of(name, mock_model.base_url, workplace.folder)
         engine = load_engine(name, {name: EngineSettings(program=str(real_cli(name)), args=arguments)})
         return RealAgent(engine, workplace, provider_of(name, mock_model.base_url), MODELS.get(name))

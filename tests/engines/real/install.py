@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import json
 import os
 import shutil
 import subprocess
@@ -31,6 +32,7 @@ class PinnedCli:
     """`programs` are globs for the program inside the installed tree, in order of preference.
 
     `node_script` is JavaScript that needs a newer node than many have: the lock brings one, and `NAME.sh` starts it.
+    `is_mute`: it does not tell its version, so its package has to.
     """
 
     name: str
@@ -38,6 +40,7 @@ class PinnedCli:
     programs: tuple[str, ...]
     python_package: str = ""
     node_script: str = ""
+    is_mute: bool = False
 
     @property
     def folder(self) -> Path:
@@ -59,6 +62,13 @@ PINNED = {
         PinnedCli("qwen", "0.24.4", ("qwen.sh",), node_script="node_modules/@qwen-code/qwen-code/cli.js"),
         PinnedCli("copilot", "1.0.102", ("node_modules/@github/copilot-*/copilot",)),
         PinnedCli("cn", "1.5.47", ("node_modules/@continuedev/cli/dist/cn.js",)),
+        PinnedCli(
+            "claude-agent-acp",
+            "0.100.0",
+            ("claude-agent-acp.sh",),
+            node_script="node_modules/@agentclientprotocol/claude-agent-acp/dist/index.js",
+        ),
+        PinnedCli("codex-acp", "0.16.0", ("node_modules/@zed-industries/codex-acp-*/bin/codex-acp",), is_mute=True),
     )
 }
 
@@ -148,11 +158,18 @@ def _choose_program(cli: PinnedCli, staging: Path) -> Path:
     for program in sorted(path for pattern in cli.programs for path in staging.glob(pattern)):
         program.chmod(program.stat().st_mode | 0o111)
         with tempfile.TemporaryDirectory() as home:
-            answer = _run((str(program), "--version"), Path(home), VERSION_SECONDS, {"HOME": home})
+            answer = _tell_version(cli, program, Path(home))
         if cli.version in answer:
             return program
         said.append(answer.strip())
     raise InstallFailed(f"{cli.name}: no program tells version {cli.version}; got {said or 'none'}")
+
+
+def _tell_version(cli: PinnedCli, program: Path, home: Path) -> str:
+    if not cli.is_mute:
+        return _run((str(program), "--version"), home, VERSION_SECONDS, {"HOME": str(home)})
+    _run((str(program), "--help"), home, VERSION_SECONDS, {"HOME": str(home)})
+    return str(json.loads((program.parents[1] / "package.json").read_text())["version"])
 
 
 def _run(

@@ -125,6 +125,7 @@ def turn_request(
         mailbox=site.sessions.mailbox(open_turn(attempt)) if engine.capabilities.listens else None,
         messages=plan.messages,
         repository=site.repo.main,
+        fenced=_level(site, engine, task, attempt) is not Level.NONE,
     )
 
 
