@@ -101,7 +101,11 @@ def test_a_filter_shows_only_rows_with_all_of_its_words(seed: SeedFleet) -> None
         assert len(top.list.order) == everything
         await top.press("slash", *"phase:running,queued -zebra", "enter")
         assert {fleet.task(name).phase for name in top.list.order} == {Phase.RUNNING, Phase.QUEUED}
+        await top.press("escape", "slash", *"phase=running (a", "enter")
+        assert top.bar("mistake") == "              ^ this `(` is not closed"
+        assert {fleet.task(name).phase for name in top.list.order} == {Phase.RUNNING}
         await top.press("escape", "slash", *"no such word")
+        assert top.bar("mistake") == ""
         assert top.list.order == ()
         assert top.list.current is None
         await top.press("a", "escape")

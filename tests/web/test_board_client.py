@@ -1,4 +1,4 @@
-"""What the client works out by itself: documents from differences, the board's order, filter, graph and figures."""
+"""What the client works out by itself: documents from differences, the board's order, graph and figures."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -136,32 +136,6 @@ def test_who_needs_a_person_stands_first_and_what_looks_stuck_leads_the_running(
         "landed": ["t5", "t4"],
         "ready": ["t11", "t9", "t10"],
     }
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("", "t1 t2 t3"),
-        ("INVOICE", "t1 t3"),
-        ("invoice fixer", "t1"),
-        ("phase:running", "t1 t2"),
-        ("phase:ready,running -agent:fixer", "t2 t3"),
-        ("convoy:pg16", "t2"),
-        ("stuck", "t2"),
-        ('"two words"', "t3"),
-        ("nothing:known", ""),
-    ],
-)
-def test_a_filter_finds_words_fields_and_what_is_not_so(client: Client, text: str, found: str) -> None:
-    rows = [
-        row("t1", "running", title="Type invoices", agent="fixer"),
-        row("t2", "running", title="Sessions", agent="typer", convoy="pg16", stuck="same error 4×"),
-        row("t3", "ready", title="Two words of invoices"),
-    ]
-    body = (
-        "const test = m.filterOf(given[0]) ?? (() => true); return given[1].filter(test).map((row) => row.id).join(' ')"
-    )
-    assert client.run("lib/filter.js", body, [text, rows]) == found
 
 
 def test_a_convoy_is_drawn_in_layers_and_never_larger_than_its_box(client: Client) -> None:

@@ -15,7 +15,7 @@ from paddock.core.tasks.task import Phase
 from paddock.fleet.workspace import Workspace
 from paddock.tui.bindings import MOVES
 from paddock.tui.feed import Seen
-from paddock.tui.filter_field import FilterField
+from paddock.tui.filter_field import FilterField, mistake_line
 from paddock.tui.header import header_lines, trouble_lines
 from paddock.tui.keys import key_bar
 from paddock.tui.row_pages import RowPages, Work, nothing_lines
@@ -39,16 +39,17 @@ class FleetScreen(Screen[None], inherit_bindings=False):
     def __init__(self, workspace: Callable[[], Workspace], work: Work, clock: Callable[[], float]) -> None:
         super().__init__()
         self._clock = clock
-        self._rows = ShownRows()
+        self._rows = ShownRows(clock)
         self.seen = Seen()
         self._top, self._keys = TextLines(id="top"), TextLines(id="keys")
         self._list, self.pages = TaskList(clock), RowPages(workspace, work)
-        self._filter = FilterField()
+        self._filter, self._mistake = FilterField(), TextLines(id="mistake")
 
     def compose(self) -> ComposeResult:
         yield self._top
         yield Container(self._list, self.pages, id="body")
         yield self._filter
+        yield self._mistake
         yield self._keys
 
     def on_mount(self) -> None:
@@ -212,5 +213,7 @@ class FleetScreen(Screen[None], inherit_bindings=False):
         self._filter_rows(event.value)
 
     def _filter_rows(self, words: str) -> None:
-        self._rows.words = words
+        self._rows.filter(words)
+        mistake = self._rows.mistake
+        self._mistake.show([mistake_line(words, mistake, self.app.size.width)] if mistake is not None else [])
         self._fill()

@@ -1,18 +1,26 @@
 """Which rows the screen shows, in their order: those of the newest view that match the filter."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
+from paddock.core.filter.errors import FilterError
+from paddock.core.filter.evaluate import compile_filter
+from paddock.core.filter.parser import parse_filter
+from paddock.core.filter.tree import EVERYTHING, Filter
 from paddock.tui.order import Ranking
+from paddock.views.board.row_filter import row_readers
 from paddock.views.board.rows import TaskRow
-from paddock.views.board.search import match_of
 
 
 class ShownRows:
-    """`words` are those of the filter: as in every other search over tasks."""
+    """`words` are the filter as typed, in the language of every filter over tasks. While they make no sense, which
+    `mistake` tells, the last that did still decides."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float]) -> None:
         self.tasks: Mapping[str, TaskRow] = {}
         self.words = ""
+        self.mistake: FilterError | None = None
+        self._clock = clock
+        self._filter: Filter = EVERYTHING
         self._ranking = Ranking()
         self._leaving: dict[str, int | None] = {}
 
@@ -20,11 +28,18 @@ class ShownRows:
         self.tasks = tasks
         self._ranking.take(tasks)
 
+    def filter(self, words: str) -> None:
+        self.words, self.mistake = words, None
+        try:
+            self._filter = parse_filter(words)
+        except FilterError as error:
+            self.mistake = error
+
     @property
     def order(self) -> Sequence[str]:
-        if not self.words.strip():
+        if self._filter == EVERYTHING:
             return self._ranking.order
-        matches = match_of(self.words)
+        matches = compile_filter(self._filter, row_readers(self._clock()))
         return [name for name in self._ranking.order if matches(self.tasks[name])]
 
     def leave(self, names: Sequence[str]) -> None:

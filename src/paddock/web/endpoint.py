@@ -11,6 +11,7 @@ from msgspec import Meta
 
 from paddock.core.board import Board
 from paddock.core.errors import Misuse
+from paddock.core.filter.parser import MOST_CHARACTERS
 from paddock.core.ids import printable
 from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import Store
@@ -21,6 +22,7 @@ Q = TypeVar("Q", bound=msgspec.Struct)
 B = TypeVar("B")
 MOST_PARAMETERS = 32
 Count = Annotated[int, Meta(ge=0, le=2**53)]
+FilterText = Annotated[str, Meta(max_length=MOST_CHARACTERS)]
 
 
 class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

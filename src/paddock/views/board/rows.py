@@ -26,7 +26,8 @@ class TaskRow(msgspec.Struct, frozen=True, kw_only=True):
     `cost_usd` is of all its attempts, None where none is known. `insertions`, `deletions` and `files` are of its last
     attempt that changes files: an estimate while that works. `place` counts from 1; `eta` is when it may land. `role`
     is work, or what it answers with: review, plan or report. So many findings about it are open, and so many of these
-    keep it from landing.
+    keep it from landing. `outcome` is that of its newest attempt at the work; `held` is the person who holds the live
+    one. Both are empty where there is none.
     """
 
     id: str
@@ -67,6 +68,8 @@ class TaskRow(msgspec.Struct, frozen=True, kw_only=True):
     may: tuple[str, ...]
     open_findings: int = 0
     blocking_findings: int = 0
+    outcome: str = ""
+    held: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,4 +200,6 @@ def view_row(
         may=tuple(action.value for action in possible_actions(board, task)),
         open_findings=findings,
         blocking_findings=blocking,
+        outcome=worker.outcome.value if worker is not None and worker.outcome is not None else "",
+        held=live.held.by if live is not None and live.held is not None else "",
     )

@@ -1,5 +1,6 @@
 """Requests about several tasks: which are meant, what was done, and each refusal with its reason."""
 
+import time
 from collections.abc import Callable, Sequence
 from typing import Annotated
 
@@ -9,14 +10,16 @@ from msgspec import Meta
 from paddock.core.board import Board
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.events import Draft, Record
+from paddock.core.filter.tasks import TaskFilter
 from paddock.core.ids import TaskId, parse_task_range
 from paddock.core.intent.selection import Bulk, RefusedTask, Selection, select_tasks
 from paddock.core.intent.workers import NotForWorkers
 from paddock.fleet.bulk import record_each
+from paddock.fleet.task_filter import read_filter
 from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import LogUnusable
 from paddock.views.document import Document
-from paddock.web.endpoint import Asked
+from paddock.web.endpoint import Asked, FilterText
 from paddock.web.problems import complaint_about
 
 MOST_TASKS = 1_000
@@ -25,17 +28,22 @@ TaskName = Annotated[str, Meta(min_length=1, max_length=40)]
 
 
 class ManyBody(Asked, frozen=True):
-    """`tasks` are ids or ranges such as `t3-t7`; instead of them `all` or a `convoy` means every task that qualifies.
-    A `dry_run` tells which, and changes nothing."""
+    """`tasks` are ids or ranges such as `t3-t7`; instead of them `all`, a `convoy` or a filter `where` means every task
+    that qualifies. A `dry_run` tells which, and changes nothing."""
 
     tasks: Annotated[tuple[TaskName, ...], Meta(max_length=MOST_TASKS)] = ()
     all: bool = False
     convoy: str | None = None
     dry_run: bool = False
+    where: FilterText | None = None
 
-    @property
-    def selection(self) -> Selection:
-        return Selection(tuple(names_in(self.tasks)), self.all, self.convoy)
+    def selection(self, workspace: Workspace) -> Selection:
+        return Selection(tuple(names_in(self.tasks)), self.all, self.convoy, where=where_in(workspace, self.where))
+
+
+def where_in(workspace: Workspace, text: str | None) -> TaskFilter | None:
+    """Raises FilterError."""
+    return read_filter(workspace, text, time.time()) if text is not None else None
 
 
 class DoneView(msgspec.Struct, frozen=True):
@@ -77,14 +85,16 @@ def chosen_tasks(workspace: Workspace, wanted: Selection, request: Bulk) -> list
     if wanted.in_bulk:
         return select_tasks(workspace.board(), wanted, request)
     if not wanted.named:
-        raise Misuse("no task was named", "name some in `tasks`, or all of a `convoy`; `GET /tasks` lists them")
+        raise Misuse(
+            "no task was named", "name some in `tasks`, or all of a `convoy` or `where`; `GET /tasks` lists them"
+        )
     return list(wanted.named)
 
 
 def record_for_chosen(
     workspace: Workspace, body: ManyBody, request: Bulk, decide: Callable[[Board, TaskId], Sequence[Draft]]
 ) -> BulkAnswer:
-    names = chosen_tasks(workspace, body.selection, request)
+    names = chosen_tasks(workspace, body.selection(workspace), request)
     if body.dry_run:
         return BulkAnswer(done=[DoneView(name) for name in names], refused=[], dry_run=True)
     return record_for_each(workspace, names, decide) if names else BulkAnswer(done=[], refused=[])

@@ -18,7 +18,7 @@ from paddock.fleet.landing.sheet import make_sheet
 from paddock.fleet.workspace import Workspace
 from paddock.views.document import Document
 from paddock.views.tasks.sheet import WaitingView, view_sheet
-from paddock.web.endpoint import Asked, NoBody, NoQuery, Visit
+from paddock.web.endpoint import Asked, FilterText, NoBody, NoQuery, Visit
 from paddock.web.endpoints.answers import (
     MOST_TASKS,
     BulkAnswer,
@@ -29,6 +29,7 @@ from paddock.web.endpoints.answers import (
     record_for_each,
     refusal_of_one,
     view_refused,
+    where_in,
 )
 
 Head = Annotated[str, Meta(pattern="^[0-9a-fA-F]{4,64}$")]
@@ -60,9 +61,9 @@ class SeenTask(Asked, frozen=True):
 
 
 class ApproveBody(Asked, frozen=True):
-    """Instead of `tasks`, `all` or a `convoy` means every task that waits for approval; a `dry_run` tells which, and
-    changes nothing. `after` are queued changes that these wait for. What is a `repair` of main is tested although main
-    is red; with `undo` it may take landed work back."""
+    """Instead of `tasks`, `all`, a `convoy` or a filter `where` means every task that waits for approval; a `dry_run`
+    tells which, and changes nothing. `after` are queued changes that these wait for. What is a `repair` of main is
+    tested although main is red; with `undo` it may take landed work back."""
 
     tasks: Annotated[tuple[SeenTask, ...], Meta(max_length=MOST_TASKS)] = ()
     all: bool = False
@@ -72,12 +73,14 @@ class ApproveBody(Asked, frozen=True):
     after: tuple[str, ...] = ()
     repair: bool = False
     undo: bool = False
+    where: FilterText | None = None
 
 
 def approve_tasks(visit: Visit[NoQuery, ApproveBody]) -> ApprovalAnswer:
     workspace, body = visit.workspace, visit.body
     heads = {parse_task(one.id): one.head for one in body.tasks}
-    names = chosen_tasks(workspace, Selection(tuple(heads), body.all, body.convoy), Bulk.LAND)
+    wanted = Selection(tuple(heads), body.all, body.convoy, where=where_in(workspace, body.where))
+    names = chosen_tasks(workspace, wanted, Bulk.LAND)
     if body.dry_run or not names:
         return _planned(workspace, names)
     seen = {name: head for name, head in heads.items() if head is not None}

@@ -7,14 +7,14 @@ from msgspec import Meta
 
 from paddock.core.ids import parse_task
 from paddock.views.board.page import LiveBoard
+from paddock.views.board.row_filter import filter_rows
 from paddock.views.board.rows import TaskRow
-from paddock.views.board.search import search_rows
 from paddock.views.document import SCHEMA, Document, to_json_line
 from paddock.views.fleet.page import MOST_HOURS, FleetDocument, LiveFleet
 from paddock.views.queue.picture import MOST_MINUTES, SHOWN_MINUTES, Picture
 from paddock.views.sight import sight_of
 from paddock.views.tasks.page import LiveTask
-from paddock.web.endpoint import Asked, NoBody, NoQuery, Printed, Visit
+from paddock.web.endpoint import Asked, FilterText, NoBody, NoQuery, Printed, Visit
 
 
 def read_board(visit: Visit[NoQuery, NoBody]) -> Printed:
@@ -22,9 +22,11 @@ def read_board(visit: Visit[NoQuery, NoBody]) -> Printed:
 
 
 class SearchQuery(Asked, frozen=True):
-    """As on the board: words, `phase:running`, `-word`."""
+    """`where` is a filter as on the board and the command line: `phase=blocked and age>2h`, words, `-word`. `text` is
+    its older name."""
 
-    text: Annotated[str, Meta(max_length=400)] = ""
+    where: FilterText = ""
+    text: FilterText = ""
 
 
 class FoundView(Document, frozen=True, kw_only=True):
@@ -35,7 +37,8 @@ class FoundView(Document, frozen=True, kw_only=True):
 def search_tasks(visit: Visit[SearchQuery, NoBody]) -> FoundView:
     """Among what the board shows: all that is unfinished, and what finished last."""
     board = visit.known.board.look(sight_of(visit.workspace, visit.store, visit.now))
-    return FoundView(seq=board.seq, tasks=search_rows(board.tasks.values(), visit.query.text))
+    where = visit.query.where or visit.query.text
+    return FoundView(seq=board.seq, tasks=filter_rows(board.tasks.values(), where, visit.now))
 
 
 class PictureQuery(Asked, frozen=True):

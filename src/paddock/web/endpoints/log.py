@@ -13,11 +13,12 @@ from paddock.core.errors import Misuse, NotFound
 from paddock.core.events import Record
 from paddock.core.ids import parse_task, printable
 from paddock.fleet.service.log_care import push_log, verify_log
+from paddock.fleet.task_filter import read_filter
 from paddock.store.protocol import Query
 from paddock.views.document import Document
 from paddock.views.log.narration import describe
 from paddock.views.log.records import ToldRecord, in_brief, tell_record, view_record
-from paddock.web.endpoint import Asked, Count, NoBody, NoQuery, Visit
+from paddock.web.endpoint import Asked, Count, FilterText, NoBody, NoQuery, Visit
 
 MOST_RECORDS = 1_000
 SEARCHED_RECORDS = 200_000
@@ -26,7 +27,8 @@ SEARCHED_RECORDS = 200_000
 
 class LogQuery(Asked, frozen=True):
     """Records after `after` or before `before`; `newest` gives the last ones of these. `since` is a time such as
-    2026-11-15T10:00, or an age such as 2h. `text` is looked for in words and body, without regard to case."""
+    2026-11-15T10:00, or an age such as 2h. `text` is looked for in words and body, without regard to case. `where` is a
+    filter: only records of tasks that match it now."""
 
     after: Count = 0
     before: Count | None = None
@@ -37,6 +39,7 @@ class LogQuery(Asked, frozen=True):
     limit: Annotated[int, Meta(ge=1, le=MOST_RECORDS)] = 100
     newest: bool = False
     brief: bool = False
+    where: FilterText | None = None
 
 
 class LogPage(Document, frozen=True, kw_only=True):
@@ -59,16 +62,27 @@ def read_log(visit: Visit[LogQuery, NoBody]) -> LogPage:
         since=parse_moment(query.since, visit.now) if query.since else None,
     )
     backwards = query.newest or query.before is not None
-    if backwards and not (query.text or asked.task or asked.kind or asked.since):
+    if backwards and not (query.text or query.where or asked.task or asked.kind or asked.since):
         # Numbers may be missing where records were lost, so a little more is read than is wanted.
         asked = msgspec.structs.replace(asked, after=max(query.after, until - query.limit - 1))
-    found = _matching(islice(store.records(asked), SEARCHED_RECORDS), query.text or "", visit)
+    records = _of_tasks(islice(store.records(asked), SEARCHED_RECORDS), visit)
+    found = _matching(records, query.text or "", visit)
     wanted = query.limit + 1
     shown = list(deque(found, maxlen=wanted) if backwards else islice(found, wanted))
     more = len(shown) > query.limit or (backwards and asked.after > query.after)
     part = shown[-query.limit :] if backwards else shown[: query.limit]
     lines = [_told(visit, record, brief=query.brief) for record in part]
     return LogPage(seq=board.seq, records=lines, more=more)
+
+
+def _of_tasks(records: Iterator[Record], visit: Visit[LogQuery, NoBody]) -> Iterator[Record]:
+    """Raises FilterError."""
+    where = visit.query.where
+    if not where:
+        return records
+    board = visit.store.known()
+    names = set(read_filter(visit.workspace, where, visit.now).pick(board))
+    return (record for record in records if record.task in names)
 
 
 def _matching(records: Iterator[Record], text: str, visit: Visit[LogQuery, NoBody]) -> Iterator[Record]:

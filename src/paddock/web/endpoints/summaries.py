@@ -1,6 +1,7 @@
 """What can be read of the fleet as it is now: each as the command of that name prints it."""
 
 import os
+from collections.abc import Iterable
 from typing import Annotated, Literal
 
 import msgspec
@@ -22,10 +23,9 @@ from paddock.fleet.dispatch.gate import read_limits
 from paddock.fleet.landing.unseen_loss import tell_lost_work
 from paddock.fleet.outlook import know_checkouts, know_collisions, look_around
 from paddock.fleet.service.presence import look_for_daemon
+from paddock.fleet.task_filter import read_filter
 from paddock.git.lock_files import find_left_locks
 from paddock.store.protocol import Query
-from paddock.views.board.rows import view_row
-from paddock.views.board.search import match_of
 from paddock.views.costs import BudgetView, CostsView, sum_costs, view_budgets, view_costs
 from paddock.views.document import Document, to_json
 from paddock.views.fleet.leases import LeasesView, view_leases
@@ -36,7 +36,7 @@ from paddock.views.queue.halts import why_stopped
 from paddock.views.queue.overview import QueueView, view_queue
 from paddock.views.status import view_status
 from paddock.views.tasks.task import ConvoyView, TaskView, view_convoy, view_task
-from paddock.web.endpoint import Asked, NoBody, NoQuery, Printed, Visit
+from paddock.web.endpoint import Asked, FilterText, NoBody, NoQuery, Printed, Visit
 
 MOST_TASKS = 500
 
@@ -67,7 +67,10 @@ def read_session(visit: Visit[NoQuery, NoBody]) -> SessionView:
 
 
 class StatusQuery(Asked, frozen=True):
+    """Only the tasks of a `convoy`, or those that match the filter `where`, such as `phase=blocked and age>2h`."""
+
     convoy: str | None = None
+    where: FilterText = ""
 
 
 def read_status(visit: Visit[StatusQuery, NoBody]) -> Printed:
@@ -78,9 +81,11 @@ def read_status(visit: Visit[StatusQuery, NoBody]) -> Printed:
         require_convoy(board, convoy)
     tell_lost_work(workspace, board)
     outlook = look_around(workspace, board, visit.now)
-    inside = None if convoy is None else set(board.members[convoy])
-    needy, notices = needs_of(board, inside), find_notices(board, outlook)
-    shown = view_status(workspace, board, outlook, needy=needy, notices=notices, convoy=convoy)
+    members = None if convoy is None else board.members[convoy]
+    where = visit.query.where
+    only = read_filter(workspace, where, visit.now).pick(board, members) if where else members
+    needy, notices = needs_of(board, None if only is None else set(only)), find_notices(board, outlook)
+    shown = view_status(workspace, board, outlook, needy=needy, notices=notices, convoy=convoy, only=only)
     return Printed(to_json(shown) + b"\n")
 
 
@@ -103,13 +108,14 @@ def read_queue(visit: Visit[NoQuery, NoBody]) -> QueueView:
 
 
 class TasksQuery(Asked, frozen=True):
-    """`before` is a task: only older ones, the newest first. `text` are words that all have to be found in it, as in
-    the page's own filter."""
+    """`before` is a task: only older ones, the newest first. `where` is a filter as on the board and the command line:
+    `phase=blocked and age>2h`, words, `-word`. `text` is its older name."""
 
     phase: str | None = None
     convoy: str | None = None
     before: str | None = None
-    text: Annotated[str, Meta(max_length=500)] = ""
+    where: FilterText = ""
+    text: FilterText = ""
     limit: Annotated[int, Meta(ge=1, le=MOST_TASKS)] = 100
 
 
@@ -126,13 +132,12 @@ def read_tasks(visit: Visit[TasksQuery, NoBody]) -> TasksView:
     if query.convoy is not None:
         require_convoy(board, query.convoy)
     below = task_number(parse_task(query.before)) if query.before is not None else board.next_task
-    names = board.members[query.convoy] if query.convoy is not None else board.tasks
+    names: Iterable[TaskId] = board.members[query.convoy] if query.convoy is not None else board.tasks
+    if where := query.where or query.text:
+        names = read_filter(visit.workspace, where, visit.now).pick(board, names)
     wanted: list[TaskId] = []
-    matches = match_of(query.text)
     for name in sorted(names, key=task_number, reverse=True):
-        task = board.tasks[name]
-        inside = task_number(name) < below and query.phase in (None, task.phase.value)
-        if inside and (not query.text or matches(view_row(board, task))):
+        if task_number(name) < below and query.phase in (None, board.tasks[name].phase.value):
             wanted.append(name)
             if len(wanted) > query.limit:
                 break

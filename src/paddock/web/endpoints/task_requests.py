@@ -26,7 +26,7 @@ from paddock.core.tasks.task import Phase
 from paddock.core.tasks.vocabulary import Role
 from paddock.fleet.workspace import Workspace
 from paddock.views.document import Document
-from paddock.web.endpoint import Asked, NoQuery, Visit
+from paddock.web.endpoint import Asked, FilterText, NoQuery, Visit
 from paddock.web.endpoints.answers import (
     MOST_TASKS,
     BulkAnswer,
@@ -38,12 +38,13 @@ from paddock.web.endpoints.answers import (
     names_in,
     record_for_chosen,
     record_for_each,
+    where_in,
 )
 
 
 class TasksBody(ManyBody, frozen=True):
-    """`tasks` are ids or ranges such as `t3-t7`; instead of them `all` or a `convoy` means every task that qualifies.
-    A `dry_run` tells which, and changes nothing. `message` is the reason, kept in the log."""
+    """`tasks` are ids or ranges such as `t3-t7`; instead of them `all`, a `convoy` or a filter `where` means every task
+    that qualifies. A `dry_run` tells which, and changes nothing. `message` is the reason, kept in the log."""
 
     message: Text = ""
 
@@ -73,17 +74,20 @@ def cancel(visit: Visit[NoQuery, TasksBody]) -> BulkAnswer:
 
 
 class MessageBody(Asked, frozen=True):
-    """To `tasks`, ids or ranges such as `t3-t7`, or to all in a `phase` or of a `convoy` that have had an agent."""
+    """To `tasks`, ids or ranges such as `t3-t7`, or to all in a `phase`, of a `convoy` or that match a filter `where`,
+    and have had an agent."""
 
     text: Text
     tasks: Annotated[tuple[TaskName, ...], Meta(max_length=MOST_TASKS)] = ()
     phase: Phase | None = None
     convoy: str | None = None
+    where: FilterText | None = None
 
 
 def message(visit: Visit[NoQuery, MessageBody]) -> BulkAnswer:
     body = visit.body
-    wanted = Selection(tuple(names_in(body.tasks)), convoy=body.convoy, phase=body.phase)
+    where = where_in(visit.workspace, body.where)
+    wanted = Selection(tuple(names_in(body.tasks)), convoy=body.convoy, phase=body.phase, where=where)
     names = chosen_tasks(visit.workspace, wanted, Bulk.MESSAGE)
     if not names:
         raise Misuse("there is no task to send it to", "name some in `tasks`")

@@ -1,9 +1,9 @@
 // The board: who needs you first, then every task by phase.
 
-import {html, signal, useComputed, useEffect, useRef, useSignal} from "../lib/ui.js";
+import {computed, html, signal, useComputed, useEffect, useRef, useSignal} from "../lib/ui.js";
 import {cursor, isSteered, notePointer, pointerLeft, selectAll, selected} from "../lib/cursor.js";
 import {filterOf} from "../lib/filter.js";
-import {plural} from "../lib/format.js";
+import {clock, plural} from "../lib/format.js";
 import {recall, remember} from "../lib/memory.js";
 import {convoyPath, go, route} from "../lib/route.js";
 import {GROUPS} from "../lib/sections.js";
@@ -15,6 +15,7 @@ import {BulkBar} from "../parts/board/bulk.js";
 import {Convoys} from "../parts/board/convoys.js";
 import {EmptyBoard} from "../parts/board/empty.js";
 import {Feed} from "../parts/board/feed.js";
+import {FilterField} from "../parts/board/filter-field.js";
 import {Flow} from "../parts/board/flow.js";
 import {Group} from "../parts/board/group.js";
 import {Needs} from "../parts/board/needs.js";
@@ -30,6 +31,8 @@ const HINTS = [
 ];
 const layout = signal(recall("layout", "rows"));
 const filter = signal("");
+const reading = computed(() => filterOf(filter.value));
+const AGES_LAST = 30_000;
 
 function Page({params, query}) {
   const tasks = documentOf("board").field("tasks").value;
@@ -38,11 +41,13 @@ function Page({params, query}) {
   const phase = query.phase ?? "";
   useEffect(() => { filter.value = query.filter ?? ""; }, [query.filter]);
   useEffect(() => { if (route.peek().path === "/new") openNewTask(); }, []);
+  const test = useLastTest();
+  const turn = useComputed(() => (reading.value.ages ? Math.floor(clock.value / AGES_LAST) : 0)).value;
   useEffect(() => {
     const inConvoy = params.convoy ? (row) => row.convoy === params.convoy : null;
     const inPhase = phase ? (row) => row.phase === phase : null;
-    arrange([inConvoy, inPhase, filterOf(filter.value)]);
-  }, [params.convoy, phase, filter.value]);
+    arrange([inConvoy, inPhase, test && ((row) => test(row, clock.peek()))]);
+  }, [params.convoy, phase, test, turn]);
   useArrangement();
   useEffect(() => () => selectAll([]), []);
   useBoardKeys({field, isPeeking});
@@ -66,6 +71,14 @@ function Page({params, query}) {
   </main>`;
 }
 
+/** While what is typed makes no sense, what was found last stays. */
+function useLastTest() {
+  const last = useRef(null);
+  const {test, mistake} = reading.value;
+  if (!mistake) last.current = test;
+  return last.current;
+}
+
 function Head({field, convoy}) {
   const set = (chosen) => {
     layout.value = chosen;
@@ -77,11 +90,7 @@ function Head({field, convoy}) {
       <p class="lede"><${Words} text=${ledeOf(convoy)} /></p></div>
     <div class="acts"><span class="seg" role="radiogroup" aria-label="Layout">
         <${Layout} name="rows" words="Rows" set=${set} /><${Layout} name="cards" words="Cards" set=${set} /></span>
-      <label class="filter"><span class="hide">Filter</span>
-        <input class="field" type="search" ref=${field} placeholder="Filter" value=${filter.value} spellcheck="false"
-          title="words, or phase:running agent:fixer convoy:pg16 -word"
-          onInput=${(event) => narrow(event.currentTarget.value)}
-          onKeyDown=${(event) => { if (event.key === "Enter") event.currentTarget.blur(); }} /><kbd>/</kbd></label>
+      <${FilterField} field=${field} text=${filter.value} mistake=${reading.value.mistake} set=${narrow} />
       <button type="button" class="b wide" aria-pressed=${isSelecting ? "true" : "false"} onClick=${select}>Select <kbd>
         x</kbd></button>
       <button type="button" class="b" onClick=${() => openNewTask()}><${Icon} name="plus" />New task <kbd>n</kbd>
