@@ -30,6 +30,9 @@ def test_a_program_takes_a_task_from_its_brief_to_main(yard: Yard) -> None:
         second = fleet.add(play({"say": "PADDOCK-NOOP: it is there"}), title="Add b", convoy="letters", after=[first])
         assert (first, second) == ("t1", "t2")
         assert [task.phase for task in fleet.tasks()] == ["ready", "waiting"]
+        assert [task.id for task in fleet.tasks(where="after=t1 or title=nothing")] == ["t2"]
+        assert [task.id for task in fleet.status(where="phase=ready").tasks] == ["t1"]
+        assert {event.task for event in fleet.events(where="t2")} == {"t2"}
         with pytest.raises(WaitTimedOut, match="not settled after 0s: t1, t2"):
             fleet.wait(convoy="letters", timeout=0)
         assert fleet.run(timeout=PATIENCE_SECONDS)
@@ -40,7 +43,7 @@ def test_a_program_takes_a_task_from_its_brief_to_main(yard: Yard) -> None:
         [queued] = fleet.land("t1", head=task.head)
         assert (queued.id, queued.head) == ("t1", task.head)
         assert fleet.run(timeout=PATIENCE_SECONDS)
-        assert [task.phase for task in fleet.wait(["t1", "t2"], until="finished")] == ["landed", "noop"]
+        assert [task.phase for task in fleet.wait("t1-t2", until="finished")] == ["landed", "noop"]
         assert [(one.phase, len(one.commits)) for one in fleet.results("letters")] == [("landed", 1), ("noop", 0)]
         kinds = [event.kind for event in fleet.events(task="t1")]
         assert (kinds[0], "attempt.ended" in kinds) == ("task.added", True)

@@ -46,6 +46,9 @@ def test_a_person_uses_every_tool_that_is_for_people(cli: Cli) -> None:
             assert (await result(client, "add_task", brief="Then that", after=["t1"]))["id"] == "t2"
             listed = await result(client, "list_tasks", limit=1)
             assert (listed["total"], [task["id"] for task in listed["tasks"]]) == (2, ["t2"])
+            listed = await result(client, "list_tasks", where="convoy=c and not phase=landed")
+            assert [task["id"] for task in listed["tasks"]] == ["t1"]
+            assert "^^^" in await refusal(client, "list_tasks", where="phase=nay")
             shown = await result(client, "show_task", task="t1")
             assert (shown["task"]["paths"], shown["brief"]) == (["src/**"], "Fix it")
             assert (await result(client, "status"))["counts"]["ready"] == 1

@@ -82,7 +82,14 @@ def test_metrics_are_what_prometheus_reads_and_need_the_token(yard: Yard) -> Non
 def test_tasks_are_found_by_words_and_fields(yard: Yard) -> None:
     yard.add_all([{"brief": "fix the parser", "title": "Parser"}, {"brief": "fix the lexer", "title": "Lexer"}])
     served = serve_api(yard)
-    assert [one["id"] for one in served.get("search?text=lexer+phase:ready")["tasks"]] == ["t2"]
+    for path in ("search?where=", "search?text=", "tasks?where=", "status?where="):
+        assert [one["id"] for one in served.get(f"{path}lexer+phase%3Dready+and+age%3C2h")["tasks"]] == ["t2"]
+        answer = served.ask("GET", f"/api/v1/{path}phase%3Dredy")
+        assert (answer.status, answer.error) == (400, "misuse")
+        assert answer.json["error"]["message"] == "there is no phase `redy`\n\n    phase=redy\n          ^^^^"
+    assert {one["task"] for one in served.get("log?where=t2&newest=true")["records"]} == {"t2"}
+    assert served.post("tasks/cancel", {"where": "title=pars*", "dry_run": True})["done"] == [{"id": "t1"}]
+    assert served.ask("POST", "/api/v1/tasks/cancel", b'{"where": ""}').status == 400
     assert [one["title"] for one in served.get("board")["tasks"].values()] == ["Parser", "Lexer"]
 
 

@@ -29,7 +29,7 @@ from paddock.api.waiting import Until, follow_log, wait_for
 from paddock.core.board import Board
 from paddock.core.errors import Misuse, PaddockError, read_complaint
 from paddock.core.events import Record
-from paddock.core.ids import TaskId, parse_task
+from paddock.core.ids import TaskId, parse_task, parse_task_range
 from paddock.core.intent.acceptance import make_acceptance
 from paddock.core.intent.landing import reject_task
 from paddock.core.intent.selection import require_convoy
@@ -47,6 +47,7 @@ from paddock.core.plaintext import defuse
 from paddock.core.tasks.needs import needs_of
 from paddock.core.tasks.task import Phase
 from paddock.core.tasks.vocabulary import Role
+from paddock.core.wording import split_list
 from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import Decide, Query
 from paddock.views.results import ResultView
@@ -54,7 +55,7 @@ from paddock.views.status import StatusView
 from paddock.views.tasks.task import ConvoyView, TaskView, view_convoy, view_task
 
 Tasks = str | Iterable[str]
-"""One task (`"t3"`) or several."""
+"""One task (`"t3"`) or several, also as a range or a list (`"t3-t9,t12"`)."""
 
 
 class Fleet(Planning):
@@ -83,8 +84,8 @@ class Fleet(Planning):
 
     # -- what there is --------------------------------------------------------------------------------------
 
-    def status(self, convoy: str | None = None) -> StatusView:
-        """Counts, convoys and tasks, what needs a person, the daemon, the queue."""
+    def status(self, convoy: str | None = None, *, where: str | None = None) -> StatusView:
+        """Counts, convoys and tasks, what needs a person, the daemon, the queue. `where` is a filter over the tasks."""
         from paddock.fleet.landing.unseen_loss import tell_lost_work
         from paddock.fleet.outlook import look_around
         from paddock.views.notices import find_notices
@@ -92,18 +93,20 @@ class Fleet(Planning):
 
         workspace = self._access.open("status")
         board = workspace.board()
-        among = set(_members(board, convoy)) if convoy is not None else None
+        among = _chosen(workspace, board, convoy, where)
         tell_lost_work(workspace, board)
         outlook = look_around(workspace, board, time.time())
-        needy, notices = needs_of(board, among), find_notices(board, outlook)
-        return view_status(workspace, board, outlook, needy=needy, notices=notices, convoy=convoy)
+        needy, notices = needs_of(board, None if among is None else set(among)), find_notices(board, outlook)
+        return view_status(workspace, board, outlook, needy=needy, notices=notices, convoy=convoy, only=among)
 
-    def tasks(self, *, phase: str | None = None, convoy: str | None = None) -> list[TaskView]:
-        """All tasks, or those in a phase or of a convoy, oldest first."""
-        board = self._access.open("status").board()
+    def tasks(self, *, phase: str | None = None, convoy: str | None = None, where: str | None = None) -> list[TaskView]:
+        """All tasks, or those in a phase, of a convoy or that match a filter (`"phase=blocked and age>2h"`), oldest
+        first."""
+        workspace = self._access.open("status")
+        board = workspace.board()
         wanted = _phase(phase) if phase is not None else None
-        names = _members(board, convoy) if convoy is not None else list(board.tasks)
-        found = (board.tasks[name] for name in names)
+        names = _chosen(workspace, board, convoy, where)
+        found = (board.tasks[name] for name in (board.tasks if names is None else names))
         return [view_task(task, board) for task in found if wanted in (None, task.phase)]
 
     def task(self, task: str) -> TaskView:
@@ -148,14 +151,17 @@ class Fleet(Planning):
         follow: bool = False,
         task: str | None = None,
         kind: str | None = None,
+        where: str | None = None,
         timeout: float | None = None,
     ) -> Iterator[LoggedEvent]:
         """The records of the log after the number `since`. With `follow` also those to come, for `timeout` seconds
-        or for ever. `kind` may end in `*`."""
+        or for ever. `kind` may end in `*`. With a filter `where`, only those of tasks that match
+        when it is called."""
         workspace = self._access.open("log")
         query = Query(since, task=parse_task(task) if task is not None else None, kind=kind)
         records = follow_log(workspace, query, timeout) if follow else workspace.records(query)
-        return (tell_event(record) for record in records)
+        names = None if where is None else set(_chosen(workspace, workspace.board(), None, where) or ())
+        return (tell_event(record) for record in records if names is None or record.task in names)
 
     # -- what to do -----------------------------------------------------------------------------------------
 
@@ -326,12 +332,23 @@ class Fleet(Planning):
 
 def _names(tasks: Tasks) -> list[TaskId]:
     said = [tasks] if isinstance(tasks, str) else tasks
-    return list(dict.fromkeys(parse_task(one) for one in said))
+    parts = (part for one in said for part in split_list(one) or (one,))
+    return list(dict.fromkeys(name for part in parts for name in parse_task_range(part)))
 
 
 def _members(board: Board, convoy: str) -> list[TaskId]:
     require_convoy(board, convoy)
     return board.members[convoy]
+
+
+def _chosen(workspace: Workspace, board: Board, convoy: str | None, where: str | None) -> list[TaskId] | None:
+    """None for all tasks."""
+    members = _members(board, convoy) if convoy is not None else None
+    if where is None:
+        return members
+    from paddock.fleet.task_filter import read_filter
+
+    return read_filter(workspace, where, time.time()).pick(board, members)
 
 
 def _phase(word: str) -> Phase:

@@ -28,7 +28,9 @@ def offer_to(command: click.Command, path: tuple[str, ...]) -> None:
     for parameter in command.params:
         name = parameter.name or ""
         offer = _OFFERS.get((*path, name)) or _OFFERS.get((name,))
-        if name in _FILES:
+        if name == "where":
+            parameter.shell_complete = _complete_filter  # type: ignore[method-assign]
+        elif name in _FILES:
             parameter.shell_complete = partial(_complete_file, _FILES[name])  # type: ignore[method-assign]
         elif offer is not None and not isinstance(parameter.type, click.Choice):
             parameter.shell_complete = partial(_complete, offer)  # type: ignore[method-assign]
@@ -51,6 +53,42 @@ def _complete(offer: Offer, ctx: click.Context, incomplete: str) -> list[Complet
         return [CompletionItem(f"{before}{comma}{word}", help=about or None) for word, about in islice(found, MOST)]
     except (PaddockError, OSError):
         return []
+
+
+def _complete_filter(ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+    """Completes the last comparison of a filter; what is before it stays."""
+    start = max(incomplete.rfind(mark) for mark in " (-") + 1
+    before, begun = incomplete[:start], incomplete[start:]
+    name, is_compared, value = begun.partition("=")
+    if is_compared:
+        items = _complete(partial(_values_of, name.lower()), ctx, value)
+        return [CompletionItem(f"{before}{name}={item.value}", help=item.help) for item in items]
+    return [CompletionItem(before + word, help=about) for word, about in _field_words() if word.startswith(begun)]
+
+
+def _field_words() -> Iterable[tuple[str, str]]:
+    """Each field with two comparisons: a shell would put a blank behind the only candidate."""
+    from paddock.core.filter.fields import FIELDS
+
+    for field in FIELDS.values():
+        for operator in (">", "<") if field.values.is_amount else ("=", "!="):
+            yield f"{field.name}{operator}", field.about
+
+
+def _values_of(name: str, workspace: Workspace) -> Iterable[tuple[str, str]]:
+    from paddock.core.filter.fields import FIELDS
+
+    if name in FIELDS and FIELDS[name].choices:
+        return [(choice, "") for choice in FIELDS[name].choices]
+    offers = {
+        "agent": _agents,
+        "engine": _engines,
+        "convoy": _convoys,
+        "kind": _work_kinds,
+        "id": _tasks,
+        "after": _tasks,
+    }
+    return offers[name](workspace) if name in offers else []
 
 
 def _tasks(workspace: Workspace) -> Iterable[tuple[str, str]]:

@@ -13,6 +13,7 @@ from msgspec import Meta, Struct
 from paddock.api.access import Access
 from paddock.api.fleet import Fleet
 from paddock.core.errors import Misuse, NotFound, PaddockError
+from paddock.core.filter.parser import MOST_CHARACTERS
 from paddock.core.ids import parse_task, printable
 from paddock.core.intent.finding_reports import report_finding
 from paddock.core.intent.leases import LeaseClaim, LeaseRequest, release_lease, renew_lease
@@ -32,6 +33,7 @@ LONGEST_LEASE_WAIT_SECONDS = 600.0
 
 Text = Annotated[str, Meta(min_length=1, max_length=200_000)]
 Name = Annotated[str, Meta(max_length=80)]
+EXAMPLE = "`phase=blocked,failed and age>2h and not label=area/*`"
 TaskName = Annotated[str, Meta(description="a task, such as t3", max_length=40)]
 
 
@@ -83,6 +85,7 @@ def add_task(access: Access, wish: AddTask) -> object:
 class ListTasks(Arguments, frozen=True):
     phase: Annotated[str, Meta(max_length=20, description=f"one of {', '.join(Phase)}; none: all")] = ""
     convoy: Name = ""
+    where: Annotated[str, Meta(max_length=MOST_CHARACTERS, description=f"a filter such as {EXAMPLE}; none: all")] = ""
     limit: Annotated[int, Meta(ge=1, le=MOST_ROWS)] = 50
     newest_first: bool = True
 
@@ -99,7 +102,8 @@ class TaskLine(Struct, frozen=True):
 
 
 def list_tasks(access: Access, wish: ListTasks) -> object:
-    found = Fleet.through(access).tasks(phase=wish.phase or None, convoy=wish.convoy or None)
+    fleet = Fleet.through(access)
+    found = fleet.tasks(phase=wish.phase or None, convoy=wish.convoy or None, where=wish.where or None)
     chosen = list(reversed(found)) if wish.newest_first else found
     lines = [
         TaskLine(one.id, one.title, one.phase, one.reason, one.unblock, one.convoy, one.agent, one.head)
