@@ -6,7 +6,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from paddock.core.alerts.outbox import (
+from paddock.core.notify.outbox import (
     GATHER_SECONDS,
     LEAST_SECONDS,
     MOST_TRIES,

@@ -15,15 +15,15 @@ import msgspec
 import pytest
 
 from paddock.config.load import load_config
-from paddock.core.alerts.outbox import GATHER_SECONDS, LEAST_SECONDS
 from paddock.core.events import DaemonTroubled
-from paddock.fleet.alerts.courier import Errand, Receipt, without_address
-from paddock.fleet.alerts.desktop import find_desktop
-from paddock.fleet.alerts.memory import GIVEN_UP_SECONDS, UNKNOWN
-from paddock.fleet.alerts.recipients import find_recipients
-from paddock.fleet.alerts.teller import COURIER, Teller
+from paddock.core.notify.outbox import GATHER_SECONDS, LEAST_SECONDS
 from paddock.fleet.dispatch.gate import Gate
 from paddock.fleet.ledger import take_lead
+from paddock.fleet.notify.courier import Errand, Receipt, without_address
+from paddock.fleet.notify.desktop import find_desktop
+from paddock.fleet.notify.memory import GIVEN_UP_SECONDS, UNKNOWN
+from paddock.fleet.notify.recipients import find_recipients
+from paddock.fleet.notify.teller import COURIER, Teller
 from paddock.fleet.site import Site
 from paddock.fleet.troubles import Troubles
 from paddock.git.repo import discover

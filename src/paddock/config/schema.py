@@ -349,16 +349,22 @@ class EngineSettings(Section, frozen=True):
 class NotifySettings(Section, frozen=True):
     """Who is told when the fleet needs a person, through Apprise (`paddock[notify]`)."""
 
-    urls: Annotated[tuple[str, ...], Meta(description="Apprise URLs, e.g. `ntfy://…`, `mailto://…`, `slack://…`")] = ()
+    urls: Annotated[
+        tuple[str, ...], Meta(description="Apprise URLs, e.g. `ntfy://…`; `${NAME}` is a variable of the environment")
+    ] = ()
     desktop: Annotated[
-        Literal["auto", "never"], Meta(description="notices on this desktop, where there is one and `urls` is empty")
+        Literal["auto", "never"],
+        Meta(description="notifications on this desktop, where there is one and `urls` is empty"),
     ] = "auto"
     about: Annotated[
         tuple[Literal["approval", "answer", "blocked", "failed", "halted", "budget", "landed"], ...],
-        Meta(description="what is worth a notice"),
+        Meta(description="what is worth a notification"),
     ] = ("approval", "answer", "blocked", "failed", "halted", "budget")
     every: Annotated[
-        Seconds, Meta(description="least time between two notices; what comes meanwhile is told in one")
+        Seconds,
+        Meta(
+            description="least time between two notifications, never below a minute; what comes meanwhile is told in one"
+        ),
     ] = 60.0
 
 

@@ -10,7 +10,6 @@ from paddock.core.errors import PaddockError
 from paddock.core.ids import RUN_OWNER, TaskId
 from paddock.core.lead import Succeeded
 from paddock.core.troubles import BRISK, PATIENT, Trouble
-from paddock.fleet.alerts.teller import Teller
 from paddock.fleet.attempts.attempt import Crew
 from paddock.fleet.attempts.runs import AttemptRuns
 from paddock.fleet.checkpoints import checkpoint
@@ -24,6 +23,7 @@ from paddock.fleet.landing.sandbox_run import CiCrew
 from paddock.fleet.ledger import Ledger
 from paddock.fleet.lookout import Lookout
 from paddock.fleet.news import News
+from paddock.fleet.notify.teller import Teller
 from paddock.fleet.review.check_runs import CheckRuns
 from paddock.fleet.review.loop import REVIEWING, ReviewLoop
 from paddock.fleet.room import FullDiskNotice

@@ -2,9 +2,9 @@
 
 import msgspec
 
-from paddock.core.alerts.outbox import Outbox
-from paddock.fleet.alerts.addresses import shown_address
-from paddock.fleet.alerts.trial import RecipientState, TrialResult
+from paddock.core.notify.outbox import Outbox
+from paddock.fleet.notify.addresses import shown_address
+from paddock.fleet.notify.trial import RecipientState, TrialResult
 from paddock.views.document import Document, iso, iso_or_none
 
 

@@ -9,8 +9,8 @@ from paddock.cli.terminal.text import age, cut, paint, plural, print_document, p
 from paddock.cli.workspace import open_workspace
 from paddock.core.durations import format_duration
 from paddock.core.errors import PaddockError
-from paddock.fleet.alerts.recipients import find_recipients, pause_of
-from paddock.fleet.alerts.trial import RecipientState, know_states, send_test
+from paddock.fleet.notify.recipients import find_recipients, pause_of
+from paddock.fleet.notify.trial import RecipientState, know_states, send_test
 from paddock.views.notify import NotifyView, view_recipient, view_trial
 
 SET_UP = "set `urls` in [notify] of paddock.toml, or PADDOCK_NOTIFY_URLS"

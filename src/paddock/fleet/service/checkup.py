@@ -256,9 +256,9 @@ def _tmux(_: Workspace) -> Iterator[Symptom]:
 
 def _notify(workspace: Workspace) -> Iterator[Symptom]:
     """Who is told; the check of the settings tells of URLs that cannot be used."""
-    from paddock.fleet.alerts.addresses import shown_address, unusable
-    from paddock.fleet.alerts.recipients import find_recipients
-    from paddock.fleet.alerts.trial import know_states
+    from paddock.fleet.notify.addresses import shown_address, unusable
+    from paddock.fleet.notify.recipients import find_recipients
+    from paddock.fleet.notify.trial import know_states
 
     found = find_recipients(workspace.config.notify)
     if not found.all:

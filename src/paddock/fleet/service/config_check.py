@@ -8,7 +8,7 @@ from paddock.core.wording import nearest
 from paddock.engines.in_tmux import in_mode
 from paddock.engines.registry import engine_names, load_engine
 from paddock.engines.settings import NO_SETTINGS
-from paddock.fleet.alerts.addresses import address_findings
+from paddock.fleet.notify.addresses import address_findings
 from paddock.fleet.review.policy import BUILT_IN
 
 

@@ -1,4 +1,4 @@
-"""A process that takes one notification to one recipient: `python -m paddock.fleet.alerts.courier`.
+"""A process that takes one notification to one recipient: `python -m paddock.fleet.notify.courier`.
 
 Its errand comes on standard input, because it holds secrets. It lives no longer than its errand allows, whatever the
 service does, and needs no daemon: what came of it is in its receipt, which is a file, or its standard output.
@@ -22,7 +22,7 @@ from paddock.core.ids import printable
 from paddock.core.redaction import redact
 from paddock.sessions.hints import write_hint
 
-MODULE = "paddock.fleet.alerts.courier"
+MODULE = "paddock.fleet.notify.courier"
 SEND_SECONDS = 30.0
 LONGEST_PROBLEM = 300
 INSTALL = "pip install 'paddock[notify]'"

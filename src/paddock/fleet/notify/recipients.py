@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from paddock.config.schema import NotifySettings
-from paddock.core.alerts.bulletin import Bulletin
-from paddock.core.alerts.outbox import LEAST_SECONDS
-from paddock.fleet.alerts.courier import SEND_SECONDS, Errand
-from paddock.fleet.alerts.desktop import Desktop, find_desktop
+from paddock.core.notify.notification import Notification
+from paddock.core.notify.outbox import LEAST_SECONDS
+from paddock.fleet.notify.courier import SEND_SECONDS, Errand
+from paddock.fleet.notify.desktop import Desktop, find_desktop
 from paddock.store.digest import blake2b
 
 MOST_RECIPIENTS = 20
@@ -31,8 +31,10 @@ class Recipient:
     desktop: Desktop | None = None
     problem: str = ""
 
-    def errand(self, bulletin: Bulletin, *, number: int = 0, receipt: str = "", wait_seconds: float = 0.0) -> Errand:
-        title, body = bulletin.title, bulletin.body
+    def errand(
+        self, notification: Notification, *, number: int = 0, receipt: str = "", wait_seconds: float = 0.0
+    ) -> Errand:
+        title, body = notification.title, notification.body
         argv = self.desktop.argv(title, body) if self.desktop is not None else ()
         return Errand(title, body, self.url, argv, number, wait_seconds, SEND_SECONDS, receipt)
 

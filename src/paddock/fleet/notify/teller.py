@@ -17,13 +17,17 @@ import msgspec
 from msgspec.structs import replace
 
 from paddock.core.admission.admit import LimitedBy
-from paddock.core.alerts.alert import Alert, Scarcity, find_alerts
-from paddock.core.alerts.bulletin import compose
-from paddock.core.alerts.outbox import Flight, Outbox, due_at, fail, last_chance, look, reopen, take
 from paddock.core.board import Board
 from paddock.core.lead import Succeeded
-from paddock.fleet.alerts.courier import MODULE, Errand
-from paddock.fleet.alerts.memory import (
+from paddock.core.notify.concern import Concern, Scarcity, find_concerns
+from paddock.core.notify.notification import compose
+from paddock.core.notify.outbox import Flight, Outbox, due_at, fail, last_chance, look, reopen, take
+from paddock.fleet.checkpoints import checkpoint
+from paddock.fleet.clock import wait_for
+from paddock.fleet.dispatch.gate import Gate
+from paddock.fleet.ledger import Ledger
+from paddock.fleet.notify.courier import MODULE, Errand
+from paddock.fleet.notify.memory import (
     OUTBOX_KEPT_SECONDS,
     NotifyMemory,
     read_memory,
@@ -32,11 +36,7 @@ from paddock.fleet.alerts.memory import (
     settle,
     write_memory,
 )
-from paddock.fleet.alerts.recipients import Recipient, find_recipients, known_secrets, pause_of
-from paddock.fleet.checkpoints import checkpoint
-from paddock.fleet.clock import wait_for
-from paddock.fleet.dispatch.gate import Gate
-from paddock.fleet.ledger import Ledger
+from paddock.fleet.notify.recipients import Recipient, find_recipients, known_secrets, pause_of
 from paddock.fleet.site import Site
 from paddock.fleet.troubles import Troubles
 
@@ -59,7 +59,7 @@ class Teller:
         self._recipients = find_recipients(self._settings).all
         self._anchor = self.site.clock.now() - self.site.clock.boottime()
         self._stirred = asyncio.Event()
-        self._alerts: dict[str, Alert] = {}
+        self._concerns: dict[str, Concern] = {}
         self._looked_at: tuple[int, Scarcity | None] | None = None
         self.couriers: list[subprocess.Popen[bytes]] = []
         identity, now = self.site.log_identity, self.steady()
@@ -118,10 +118,10 @@ class Teller:
         scarce = Scarcity(bound.on, bound.reason) if bound is not None and is_money else None
         if self._looked_at != (board.seq, scarce):
             self._looked_at = board.seq, scarce
-            found = find_alerts(board, self._settings.about, self.site.clock.now(), self.memory.since, scarce)
-            self._alerts = {alert.key: alert for alert in found}
+            found = find_concerns(board, self._settings.about, self.site.clock.now(), self.memory.since, scarce)
+            self._concerns = {concern.key: concern for concern in found}
         state_dir, now = self.site.state_dir, self.steady()
-        self._update(lambda one, outbox: look(settle(state_dir, one.id, outbox, now), self._alerts, now))
+        self._update(lambda one, outbox: look(settle(state_dir, one.id, outbox, now), self._concerns, now))
 
     def _update(self, change: Callable[[Recipient, Outbox], Outbox]) -> None:
         """Raises OSError if it cannot be written down: then nothing is sent that would be forgotten."""
@@ -152,11 +152,11 @@ class Teller:
         checkpoint("notify.sent")
 
     def _errand(self, recipient: Recipient, flight: Flight) -> Errand:
-        told = [alert for key, alert in self._alerts.items() if key in flight.waited]
-        bulletin = compose(told, (self.site.repo.main or self.site.repo.common_dir).name, known_secrets())
+        told = [concern for key, concern in self._concerns.items() if key in flight.waited]
+        notification = compose(told, (self.site.repo.main or self.site.repo.common_dir).name, known_secrets())
         receipt = receipt_path(self.site.state_dir, recipient.id, flight.number)
         wait = max(0.0, flight.at - self.steady())
-        return recipient.errand(bulletin, number=flight.number, receipt=str(receipt), wait_seconds=wait)
+        return recipient.errand(notification, number=flight.number, receipt=str(receipt), wait_seconds=wait)
 
     def close(self) -> None:
         """The daemon ends: couriers take along what still waits, a minute after the last notification at the most."""

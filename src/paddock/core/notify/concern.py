@@ -20,7 +20,7 @@ NEARLY = 0.8
 """How much of a budget is used when people are told that it runs out."""
 
 
-class AlertKind(StrEnum):
+class ConcernKind(StrEnum):
     """In the order in which they are told: what stops everything comes first. The names are those of
     `[notify] about`."""
 
@@ -34,11 +34,11 @@ class AlertKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Alert:
+class Concern:
     """`key` names this thing in this state: nobody is told of it twice. `subject` is a task with its title, or what
     else it is about; `why` and `run` say in one line what is the matter, and what to run."""
 
-    kind: AlertKind
+    kind: ConcernKind
     key: str
     subject: str
     why: str
@@ -54,46 +54,46 @@ class Scarcity:
 
 
 _KINDS = {
-    Need.APPROVE: AlertKind.APPROVAL,
-    Need.ANSWER: AlertKind.ANSWER,
-    Need.BLOCKED: AlertKind.BLOCKED,
-    Need.FAILED: AlertKind.FAILED,
+    Need.APPROVE: ConcernKind.APPROVAL,
+    Need.ANSWER: ConcernKind.ANSWER,
+    Need.BLOCKED: ConcernKind.BLOCKED,
+    Need.FAILED: ConcernKind.FAILED,
 }
 
 
-def find_alerts(
+def find_concerns(
     board: Board, about: Collection[str], now: float, since: float = 0.0, scarce: Scarcity | None = None
-) -> list[Alert]:
+) -> list[Concern]:
     """What there is to tell now, the most pressing first. `since` is when somebody began to be told: what landed
     before that is no news."""
-    found = [*_halt(board)] if AlertKind.HALTED in about else []
-    if AlertKind.BUDGET in about:
+    found = [*_halt(board)] if ConcernKind.HALTED in about else []
+    if ConcernKind.BUDGET in about:
         found += _budgets(board, now, scarce)
-    tasks = (_task_alert(board.tasks[name], about) for name in board.needy)
-    order = {kind: rank for rank, kind in enumerate(AlertKind)}
-    found += sorted((alert for alert in tasks if alert is not None), key=lambda alert: order[alert.kind])
-    if AlertKind.LANDED in about:
+    tasks = (_task_concern(board.tasks[name], about) for name in board.needy)
+    order = {kind: rank for rank, kind in enumerate(ConcernKind)}
+    found += sorted((concern for concern in tasks if concern is not None), key=lambda concern: order[concern.kind])
+    if ConcernKind.LANDED in about:
         landed = (one for one in board.queue.decided if one.outcome is Ending.LANDED and one.at >= since)
         found += [_landed(one) for one in landed]
     return found
 
 
-def _halt(board: Board) -> Iterator[Alert]:
+def _halt(board: Board) -> Iterator[Concern]:
     if (halted := board.halted) is not None:
-        yield Alert(AlertKind.HALTED, f"halted:{halted.at}", "merge queue", halted.reason, "paddock queue why main")
+        yield Concern(ConcernKind.HALTED, f"halted:{halted.at}", "merge queue", halted.reason, "paddock queue why main")
 
 
-def _task_alert(task: Task, about: Collection[str]) -> Alert | None:
+def _task_concern(task: Task, about: Collection[str]) -> Concern | None:
     need = need_of(task)
     if need is None or _was_left(task):
         return None
     kind = _KINDS[need]
-    if kind is AlertKind.BLOCKED and AlertKind.BUDGET in about and _is_over_budget(task):
-        kind = AlertKind.BUDGET
+    if kind is ConcernKind.BLOCKED and ConcernKind.BUDGET in about and _is_over_budget(task):
+        kind = ConcernKind.BUDGET
     if kind not in about:
         return None
     run = task.unblock or next_command(task)
-    return Alert(kind, f"{need}:{task.id}:{_state(task, need)}", f"{task.id} {task.title}", task.reason, run)
+    return Concern(kind, f"{need}:{task.id}:{_state(task, need)}", f"{task.id} {task.title}", task.reason, run)
 
 
 def _state(task: Task, need: Need) -> str:
@@ -116,13 +116,15 @@ def _is_over_budget(task: Task) -> bool:
     return last is not None and last.outcome is Outcome.OVER_BUDGET and last.ended == task.since
 
 
-def _landed(change: Decided) -> Alert:
+def _landed(change: Decided) -> Concern:
     where = f"landed in {change.commit[:10]}" if change.commit else "landed"
     run = f"paddock show {change.task}" if change.task else "paddock queue"
-    return Alert(AlertKind.LANDED, f"landed:{change.id}:{change.at}", f"{change.id} {change.title}".strip(), where, run)
+    return Concern(
+        ConcernKind.LANDED, f"landed:{change.id}:{change.at}", f"{change.id} {change.title}".strip(), where, run
+    )
 
 
-def _budgets(board: Board, now: float, scarce: Scarcity | None) -> Iterator[Alert]:
+def _budgets(board: Board, now: float, scarce: Scarcity | None) -> Iterator[Concern]:
     """A budget is told of when most of it is used, and once more when it keeps work from starting."""
     if board.spending_part.is_nothing:
         return
@@ -144,13 +146,13 @@ def _budgets(board: Board, now: float, scarce: Scarcity | None) -> Iterator[Aler
             yield _budget(scope, limit, "full" if share >= 1.0 else "nearly", f"{share:.0%} of it is used")
 
 
-def _budget(scope: str, limit: Amount, state: str, why: str) -> Alert:
+def _budget(scope: str, limit: Amount, state: str, why: str) -> Concern:
     money = f" --usd {2 * limit.money:g}" if limit.money is not None else ""
     tokens = f" --tokens {2 * limit.tokens:.0f}" if limit.tokens is not None else ""
     named = "day" if scope.startswith("day:") else scope
     run = f"paddock budget show, then paddock budget set {named}{money}{tokens}"
-    return Alert(
-        AlertKind.BUDGET, f"budget:{scope}:{state}:{limit.money}:{limit.tokens}", f"budget of {scope}", why, run
+    return Concern(
+        ConcernKind.BUDGET, f"budget:{scope}:{state}:{limit.money}:{limit.tokens}", f"budget of {scope}", why, run
     )
 
 

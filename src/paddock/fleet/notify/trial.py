@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import msgspec
 
-from paddock.core.alerts.bulletin import Bulletin, defuse_words
-from paddock.core.alerts.outbox import Outbox, due_at
-from paddock.fleet.alerts.courier import NO_ANSWER, SEND_SECONDS, Receipt
-from paddock.fleet.alerts.memory import read_memory, settle
-from paddock.fleet.alerts.recipients import Recipient, find_recipients, pause_of
-from paddock.fleet.alerts.teller import COURIER
+from paddock.core.notify.notification import Notification, defuse_words
+from paddock.core.notify.outbox import Outbox, due_at
 from paddock.fleet.clock import SYSTEM_CLOCK
+from paddock.fleet.notify.courier import NO_ANSWER, SEND_SECONDS, Receipt
+from paddock.fleet.notify.memory import read_memory, settle
+from paddock.fleet.notify.recipients import Recipient, find_recipients, pause_of
+from paddock.fleet.notify.teller import COURIER
 from paddock.fleet.workspace import Workspace
 
 MARGIN_SECONDS = 10.0
@@ -53,20 +53,22 @@ def know_states(workspace: Workspace) -> list[RecipientState]:
 def send_test(workspace: Workspace, recipients: Sequence[Recipient]) -> list[TrialResult]:
     """One notification to each, with couriers like those of the daemon."""
     place = defuse_words(workspace.top.name, 40)
-    bulletin = Bulletin(f"{place}: this is a test", "Notifications from Paddock arrive here.\n  run: paddock status")
+    notification = Notification(
+        f"{place}: this is a test", "Notifications from Paddock arrive here.\n  run: paddock status"
+    )
     clock = SYSTEM_CLOCK.boottime
 
     def send(recipient: Recipient) -> TrialResult:
         started = clock()
-        problem = recipient.problem or _answer_to(recipient, bulletin)
+        problem = recipient.problem or _answer_to(recipient, notification)
         return TrialResult(recipient, problem, clock() - started)
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         return list(pool.map(send, recipients))
 
 
-def _answer_to(recipient: Recipient, bulletin: Bulletin) -> str:
-    errand = msgspec.json.encode(recipient.errand(bulletin))
+def _answer_to(recipient: Recipient, notification: Notification) -> str:
+    errand = msgspec.json.encode(recipient.errand(notification))
     limit = SEND_SECONDS + MARGIN_SECONDS
     try:
         done = subprocess.run(COURIER, input=errand, capture_output=True, cwd="/", timeout=limit, check=False)

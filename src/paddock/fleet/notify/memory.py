@@ -10,8 +10,8 @@ from pathlib import Path
 
 import msgspec
 
-from paddock.core.alerts.outbox import Outbox, arrive, fail
-from paddock.fleet.alerts.courier import SEND_SECONDS, Receipt
+from paddock.core.notify.outbox import Outbox, arrive, fail
+from paddock.fleet.notify.courier import SEND_SECONDS, Receipt
 from paddock.sessions.hints import read_hint, write_hint
 
 FILE = "notify.json"
