@@ -16,12 +16,12 @@ import pytest
 
 from paddock.config.load import load_config
 from paddock.core.events import DaemonTroubled
-from paddock.core.notify.outbox import GATHER_SECONDS, LEAST_SECONDS
+from paddock.core.notify.outbox import FLIGHT_SECONDS, GATHER_SECONDS, LEAST_SECONDS
 from paddock.fleet.dispatch.gate import Gate
 from paddock.fleet.ledger import take_lead
 from paddock.fleet.notify.courier import Errand, Receipt, without_address
 from paddock.fleet.notify.desktop import find_desktop
-from paddock.fleet.notify.memory import GIVEN_UP_SECONDS, UNKNOWN
+from paddock.fleet.notify.memory import UNKNOWN
 from paddock.fleet.notify.recipients import find_recipients
 from paddock.fleet.notify.teller import COURIER, Teller
 from paddock.fleet.site import Site
@@ -199,7 +199,7 @@ def test_what_a_killed_daemon_was_about_to_send_is_sent_by_the_next_one(
     watch = make_watch(yard, service.url())
     watch.step()
     assert not service.got, "it may be under way"
-    watch.step(GIVEN_UP_SECONDS)
+    watch.step(FLIGHT_SECONDS)
     assert watch.outbox().problem == UNKNOWN
     watch.step(LEAST_SECONDS)
     watch.await_receipt()
@@ -253,7 +253,7 @@ def test_a_service_that_hangs_holds_up_neither_the_daemon_nor_others(
     watch.await_receipt()
     watch.step()
     assert (len(watch.outbox(0).flights), len(watch.outbox(1).told)) == (1, 1)
-    watch.step(GIVEN_UP_SECONDS)
+    watch.step(FLIGHT_SECONDS)
     assert watch.outbox(0).problem == UNKNOWN
 
 

@@ -14,6 +14,8 @@ from msgspec.structs import replace
 
 LEAST_SECONDS = 60.0
 """Between two notifications to one recipient, whatever is configured."""
+FLIGHT_SECONDS = 40.0
+"""After that a notification has arrived, or never will."""
 GATHER_SECONDS = 10.0
 """What comes one after another is told together."""
 LONGEST_PAUSE_SECONDS = 3600.0
@@ -33,13 +35,15 @@ class Flight(msgspec.Struct, frozen=True):
 
 class Outbox(msgspec.Struct, frozen=True, omit_defaults=True):
     """`told` are keys with when they were told, `waiting` with when they were first seen. `sent_at` is when the newest
-    notification was begun, `arrived_at` when one last arrived; 0 for never. `failures` are those in a row."""
+    notification was begun, `ended_at` when one was last seen to have come to its end, `arrived_at` when one has last
+    arrived; 0 for never. `failures` are those in a row."""
 
     told: dict[str, float] = {}
     waiting: dict[str, float] = {}
     flights: tuple[Flight, ...] = ()
     number: int = 0
     sent_at: float = 0.0
+    ended_at: float = 0.0
     arrived_at: float = 0.0
     failures: int = 0
     problem: str = ""
@@ -48,10 +52,12 @@ class Outbox(msgspec.Struct, frozen=True, omit_defaults=True):
 def reopen(outbox: Outbox, now: float) -> Outbox:
     """For another process, with another clock: one that was set back must not keep anybody waiting for long. What
     failed before is tried again."""
-    sent_at = outbox.sent_at if outbox.sent_at <= now + LEAST_SECONDS else now
+    ahead = now + FLIGHT_SECONDS + LEAST_SECONDS  # nobody plans further than `last_chance` does
+    sent_at = outbox.sent_at if outbox.sent_at <= ahead else now
     waiting = {key: min(at, now) for key, at in outbox.waiting.items()}
-    flights = tuple(replace(one, at=min(one.at, now + LEAST_SECONDS)) for one in outbox.flights)
-    return replace(outbox, sent_at=sent_at, waiting=waiting, flights=flights, failures=0)
+    flights = tuple(replace(one, at=min(one.at, ahead)) for one in outbox.flights)
+    ended_at = min(outbox.ended_at, now)
+    return replace(outbox, sent_at=sent_at, ended_at=ended_at, waiting=waiting, flights=flights, failures=0)
 
 
 def look(outbox: Outbox, current: Collection[str], now: float) -> Outbox:
@@ -76,7 +82,7 @@ def due_at(outbox: Outbox, every_seconds: float) -> float | None:
         return at
     if outbox.failures >= MOST_TRIES and last <= outbox.sent_at:
         return None
-    return max(at, outbox.sent_at + max(LEAST_SECONDS, every_seconds, retry_pause(outbox.failures)))
+    return max(at, _last_seen(outbox) + max(LEAST_SECONDS, every_seconds, retry_pause(outbox.failures)))
 
 
 def retry_pause(failures: int) -> float:
@@ -87,7 +93,13 @@ def last_chance(outbox: Outbox, now: float) -> float | None:
     """When to send what waits if nobody will be there later to do it; None if nothing waits."""
     if not outbox.waiting or outbox.failures >= MOST_TRIES:
         return None
-    return max(now, outbox.sent_at + LEAST_SECONDS) if outbox.sent_at else now
+    under_way = FLIGHT_SECONDS if outbox.flights else 0.0
+    return max(now, _last_seen(outbox) + under_way + LEAST_SECONDS) if outbox.sent_at else now
+
+
+def _last_seen(outbox: Outbox) -> float:
+    """Services count from when a notification arrives, which is before it is seen to have ended."""
+    return max(outbox.sent_at, outbox.ended_at)
 
 
 def take(outbox: Outbox, at: float) -> tuple[Outbox, Flight]:
@@ -108,13 +120,14 @@ def arrive(outbox: Outbox, number: int, now: float) -> Outbox:
         outbox,
         told={**outbox.told, **dict.fromkeys(flight.waited, now)},
         flights=_without(outbox, number),
+        ended_at=max(now, outbox.ended_at),
         arrived_at=max(flight.at, outbox.arrived_at),
         failures=0,
         problem="",
     )
 
 
-def fail(outbox: Outbox, number: int, problem: str) -> Outbox:
+def fail(outbox: Outbox, number: int, problem: str, now: float) -> Outbox:
     """It did not arrive, as far as anybody knows: what it told waits again."""
     flight = next((one for one in outbox.flights if one.number == number), None)
     if flight is None:
@@ -123,6 +136,7 @@ def fail(outbox: Outbox, number: int, problem: str) -> Outbox:
         outbox,
         waiting={**flight.waited, **outbox.waiting},
         flights=_without(outbox, number),
+        ended_at=max(now, outbox.ended_at),
         failures=outbox.failures + 1,
         problem=problem,
     )

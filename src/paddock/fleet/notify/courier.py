@@ -24,6 +24,7 @@ from paddock.sessions.hints import write_hint
 
 MODULE = "paddock.fleet.notify.courier"
 SEND_SECONDS = 30.0
+"""With the time it takes to start, less than `FLIGHT_SECONDS`."""
 LONGEST_PROBLEM = 300
 INSTALL = "pip install 'paddock[notify]'"
 NO_APPRISE = f"Apprise is not installed: {INSTALL}"

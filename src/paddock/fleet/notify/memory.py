@@ -10,13 +10,11 @@ from pathlib import Path
 
 import msgspec
 
-from paddock.core.notify.outbox import Outbox, arrive, fail
-from paddock.fleet.notify.courier import SEND_SECONDS, Receipt
+from paddock.core.notify.outbox import FLIGHT_SECONDS, Outbox, arrive, fail
+from paddock.fleet.notify.courier import Receipt
 from paddock.sessions.hints import read_hint, write_hint
 
 FILE = "notify.json"
-GIVEN_UP_SECONDS = SEND_SECONDS + 10.0
-"""After that no courier is alive."""
 OUTBOX_KEPT_SECONDS = 7 * 86400.0
 """Of a recipient that is no longer configured: who comes back is not told everything again."""
 UNKNOWN = "nobody knows whether the last notification arrived"
@@ -51,9 +49,11 @@ def settle(state_dir: Path, recipient: str, outbox: Outbox, now: float) -> Outbo
         receipt = read_hint(receipt_path(state_dir, recipient, flight.number), Receipt)
         if receipt is not None:
             arrived = receipt.number == flight.number and not receipt.problem
-            outbox = arrive(outbox, flight.number, now) if arrived else fail(outbox, flight.number, receipt.problem)
-        elif now >= flight.at + GIVEN_UP_SECONDS:
-            outbox = fail(outbox, flight.number, UNKNOWN)
+            outbox = (
+                arrive(outbox, flight.number, now) if arrived else fail(outbox, flight.number, receipt.problem, now)
+            )
+        elif now >= flight.at + FLIGHT_SECONDS:
+            outbox = fail(outbox, flight.number, UNKNOWN, now)
     return outbox
 
 

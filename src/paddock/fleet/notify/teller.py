@@ -148,7 +148,8 @@ class Teller:
         try:
             self.couriers.append(_start(self._errand(recipient, flight)))
         except OSError as error:
-            self._put(recipient, fail(taken, flight.number, f"no process can be started: {error.strerror or error}"))
+            problem = f"no process can be started: {error.strerror or error}"
+            self._put(recipient, fail(taken, flight.number, problem, self.steady()))
         checkpoint("notify.sent")
 
     def _errand(self, recipient: Recipient, flight: Flight) -> Errand:
@@ -159,7 +160,7 @@ class Teller:
         return recipient.errand(notification, number=flight.number, receipt=str(receipt), wait_seconds=wait)
 
     def close(self) -> None:
-        """The daemon ends: couriers take along what still waits, a minute after the last notification at the most."""
+        """The daemon ends: couriers take along what still waits, a minute after the last notification."""
         with contextlib.suppress(OSError, Succeeded):
             self._look(self.ledger.board)
             for recipient in self._reachable():
