@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 REQUESTS = {
     "add": "`POST /tasks`; with --file `POST /tasks/file`",
+    "fork": "`POST /tasks/{id}/fork`",
     "plan": "`POST /plans`, `GET /tasks/{id}/plan`; with --accept `POST /tasks/{id}/plan/accept`, with --drop "
     "`POST /tasks/{id}/plan/drop`",
     "status": "`GET /status`; `GET /board` has more",

@@ -19,6 +19,7 @@ from tests.cli.test_lease import begin_attempt
 ARGUMENTS = {
     "plan": ("goal",),
     "reject": ("t1", "-m", "no"),
+    "fork": ("t1", "x"),
     "edit": ("t1", "--title", "x"),
     "queue move": ("t1", "--front"),
     "queue cancel": ("t1",),

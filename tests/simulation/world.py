@@ -75,6 +75,9 @@ class PlayedGround:
     def progress(self, _attempt: Attempt) -> tuple[tuple[str, ...], tuple[str, ...]]:
         return (), ()
 
+    def newest_commit(self, attempt: Attempt) -> str | None:
+        return attempt.base
+
     def secure(self, attempt: Attempt) -> Delivery:
         self.act(f"secure {attempt.id}")
         made = self.world.commits_of(attempt)

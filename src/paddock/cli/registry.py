@@ -47,6 +47,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "queue": ("queue", "Show and control the merge queue."),
     "sync": ("sync", "Bring your checkout up to date with main."),
     "convoy": ("convoy", "List convoys, or show one."),
+    "fork": ("fork", "Start a new task from another's branch and conversation."),
     "edit": ("edit", "Change a task."),
     "retry": ("edit", "Retry tasks."),
     "cancel": ("edit", "Cancel tasks."),
@@ -72,7 +73,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 # In the order in which help lists them; every command is in one group.
 GROUPS: dict[str, tuple[str, ...]] = {
     "Set up": ("init", "doctor", "config", "engines", "agents", "notify", "completion"),
-    "Tasks": ("plan", "add", "edit", "retry", "cancel", "convoy", "workflow", "route"),
+    "Tasks": ("plan", "add", "fork", "edit", "retry", "cancel", "convoy", "workflow", "route"),
     "Run agents": ("run", "up", "down", "stop"),
     "Talk to agents": ("message", "connect", "handback", "path", "open", "exec"),
     "Inspect": ("status", "watch", "top", "web", "show", "results", "tail", "diff", "log"),

@@ -103,7 +103,8 @@ class TaskAdded(Event, frozen=True):
     """The choice of agent and the estimates depend on a task's `kind` of work, such as `docs`. `role` is what its
     attempts are for; `inputs` are tasks whose results it is told. One that only reads looks at the commit `start`, or
     at main where that is empty; with `files`, what a review finds becomes a task if it is at least that severe. A plan
-    may have `max_tasks`; 0 means as many as is usual."""
+    may have `max_tasks`; 0 means as many as is usual. `forks` is the attempt of another task whose branch and
+    conversation it begins with: a copy, so that the other keeps its own."""
 
     kind: ClassVar[str] = "task.added"
     title: str
@@ -123,6 +124,7 @@ class TaskAdded(Event, frozen=True):
     start: str = ""
     files: str = ""
     max_tasks: int = 0
+    forks: AttemptId | None = None
 
 
 class TaskEdited(Event, frozen=True):
@@ -362,7 +364,8 @@ class AttemptStarted(Event, frozen=True):
     had used before: input, cache writes, cache reads and output, for engines that only tell totals. `worktree` is
     the folder that the conversation lives in, where it is one that goes on, and `memory` names what is kept of it.
     `host` is the name of where it runs, and `host_id` stays when that changes. A `visit` is begun by a person, to work
-    with the agent in a terminal: nothing is reserved for it.
+    with the agent in a terminal: nothing is reserved for it. With `fork` the session and the memory are those of
+    another task's attempt, and only a copy of them goes on.
     """
 
     kind: ClassVar[str] = "attempt.started"
@@ -385,6 +388,7 @@ class AttemptStarted(Event, frozen=True):
     host_id: str = ""
     memory: str = ""
     visit: bool = False
+    fork: bool = False
 
 
 class AttemptExtended(Event, frozen=True):

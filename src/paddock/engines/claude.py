@@ -58,6 +58,7 @@ class ClaudeEngine(AgentCli):
         meters=True,
         tools=True,
         mcp=True,
+        forks=True,
     )
     passage = PASSAGE
     places = (
@@ -117,7 +118,7 @@ class ClaudeEngine(AgentCli):
         return f"{glob.escape(folder.rstrip('/'))}/projects/*/{{session}}.jsonl"
 
     def words(self, request: TurnRequest, env: Mapping[str, str]) -> list[str]:
-        chosen = (*option("--model", self.model(request)), *option("--resume", request.session_id))
+        chosen = (*option("--model", self.model(request)), *option("--resume", request.session_id), *_copied(request))
         # It takes any number of files: an option has to follow.
         servers = ["--mcp-config", str(servers_path(request))] if request.tool_server is not None else []
         return [*servers, "--dangerously-skip-permissions", *chosen, *_tools(request)]
@@ -128,6 +129,10 @@ class ClaudeEngine(AgentCli):
     def extra_variables(self, request: TurnRequest) -> Mapping[str, str]:
         # Without it claude refuses to skip permissions for root.
         return {"IS_SANDBOX": "1"} if os.geteuid() == 0 else {}
+
+
+def _copied(request: TurnRequest) -> tuple[str, ...]:
+    return ("--fork-session",) if request.fork and request.session_id else ()
 
 
 def _tools(request: TurnRequest) -> tuple[str, ...]:

@@ -51,6 +51,7 @@ class CodexEngine(AgentCli):
         tool_starts=True,
         bound_to_folder=False,
         mcp=True,
+        forks=True,
     )
     passage = PASSAGE
     places = (
@@ -67,7 +68,7 @@ class CodexEngine(AgentCli):
         prompt, files = prompt_argument(request)
         env = self.environment(request)
         resumed = [request.session_id] if request.session_id else []
-        argv = [self.program, "exec", *(["resume"] if resumed else []), "--json", *self._freedom(request)]
+        argv = [self.program, "exec", *([request.reopening] if resumed else []), "--json", *self._freedom(request)]
         argv += [*self._overrides(request, env), *self.settings.args, *resumed, prompt]
         log, own = self.session_log(env), self.belongings(request, env)
         return Launch(tuple(argv), env, request.worktree, files, session_log=log, belongings=own)
@@ -83,9 +84,10 @@ class CodexEngine(AgentCli):
 
     def words(self, request: TurnRequest, env: Mapping[str, str]) -> list[str]:
         resumed = [request.session_id] if request.session_id else []
+        reopened = [request.reopening] if resumed else []
         trusted = self._trust(request, env)
         options = (*self._freedom(request), *self._overrides(request, env), *_flags(trusted))
-        return [*(["resume"] if resumed else []), *options, *resumed]
+        return [*reopened, *options, *resumed]
 
     def _trust(self, request: TurnRequest, env: Mapping[str, str]) -> tuple[str, ...]:
         if request.repository is None:

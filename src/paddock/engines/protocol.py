@@ -108,8 +108,13 @@ class TurnRequest:
 
     @property
     def first_session_id(self) -> str | None:
-        """The id to begin a conversation under; None when one is resumed."""
-        return None if self.session_id else self.new_session_id
+        """The id to begin a conversation under, or the copy of one; None when one is resumed as it is."""
+        return None if self.session_id and not self.fork else self.new_session_id
+
+    @property
+    def reopening(self) -> str:
+        """What is done with the conversation of before, in the words of those CLIs that have commands for it."""
+        return "" if not self.session_id else "fork" if self.fork else "resume"
 
     @property
     def prompt_file(self) -> Path:

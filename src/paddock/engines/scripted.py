@@ -452,10 +452,12 @@ def main(argv: list[str]) -> int:
         with open(given["prompt-file"], encoding="utf-8") as file:
             prompt = file.read()
     resumed = given.get("resume")
-    talk = Conversation(given.get("state", "."), resumed or given.get("session") or new_session())
+    copied = resumed if given.get("fork") else None
+    name = given.get("session") if copied else resumed or given.get("session")
+    talk = Conversation(given.get("state", "."), name or new_session())
     agent = ScriptPlayer(talk, int(given.get("attempt", "1")), open_mailbox(given.get("mailbox", "")))
     agent.all_steps_listen = given.get("listens") == "yes"
-    known = talk.load() if resumed else True
+    known = talk.load(copied) if resumed else True
     talk.turn += 1
     try:
         own = own_words(prompt)

@@ -16,13 +16,15 @@ class Conversation:
         self.next = 0
         self.turn = 0
 
-    def load(self) -> bool:
+    def load(self, copied: str | None = None) -> bool:
+        """With `copied`, that conversation goes on under this one's name, wherever it began."""
+        path = os.path.join(os.path.dirname(self.path), f"scripted-{copied}.json") if copied else self.path
         try:
-            with open(self.path, encoding="utf-8") as file:
+            with open(path, encoding="utf-8") as file:
                 kept = json.load(file)
         except (OSError, ValueError):
             return False
-        if kept.get("folder", os.getcwd()) != os.getcwd():
+        if not copied and kept.get("folder", os.getcwd()) != os.getcwd():
             return False
         self.script, self.next, self.turn = kept["script"], kept["next"], kept["turn"]
         return True

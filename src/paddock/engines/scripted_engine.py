@@ -37,6 +37,7 @@ class ScriptedEngine:
             quota=False,
             free=True,
             listens=True,
+            forks=True,
         )
 
     def launch(self, request: TurnRequest) -> Launch:
@@ -44,6 +45,7 @@ class ScriptedEngine:
         argv = [sys.executable, "-I", "-S", scripted.__file__, "--state", str(request.memory or request.folder)]
         argv += ["--attempt", str(request.attempt)]
         argv += [*option("--resume", request.session_id), *option("--session", request.first_session_id)]
+        argv += ["--fork", "yes"] if request.fork and request.session_id else []
         if request.task_text:
             argv += ["--task", request.task_text[:1000].replace("\0", "")]
         argv += ["--mailbox", str(request.mailbox)] if request.mailbox is not None else []

@@ -1,7 +1,7 @@
 """What came of tasks, read from the log, from git and from what their agents said."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from paddock.core.errors import PaddockError
@@ -27,9 +27,10 @@ def tell_inputs(site: Site, store: Store, task: Task) -> str:
     return results_section(read_results(site, store, task.inputs))
 
 
-async def hear_inputs(site: Site, store: Store, task: Task) -> str:
-    """The same, for those that must not wait for git: only the log is read by whoever calls."""
-    tasks = [store.board().task(name) for name in task.inputs]
+async def hear_inputs(site: Site, store: Store, task: Task, others: Sequence[TaskId] = ()) -> str:
+    """The same, for those that must not wait for git: only the log is read by whoever calls. `others` are told of,
+    too."""
+    tasks = [store.board().task(name) for name in dict.fromkeys((*others, *task.inputs))]
     logged = [(one, read_answer(store.records, one)) for one in tasks]
     if not logged:
         return ""

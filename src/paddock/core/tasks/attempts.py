@@ -27,6 +27,7 @@ def begin_attempt(name: AttemptId, event: ev.AttemptStarted, at: float) -> Attem
         role=event.role,
         host_id=event.host_id,
         memory=event.memory,
+        fork=event.fork,
     )
 
 
@@ -55,7 +56,7 @@ def _forget_conversation(attempt: Attempt) -> Attempt:
     """The next one has used nothing yet: what the attempt has used so far is taken off again."""
     used = (attempt.input_tokens, attempt.cache_write_tokens, attempt.cache_read_tokens, attempt.output_tokens)
     negated = (-used[0], -used[1], -used[2], -used[3])
-    return replace(attempt, session=None, session_used=negated, session_cost=-(attempt.cost_usd or 0.0))
+    return replace(attempt, session=None, session_used=negated, session_cost=-(attempt.cost_usd or 0.0), fork=False)
 
 
 def close_turn(attempt: Attempt, event: ev.TurnEnded) -> Attempt:
@@ -71,6 +72,7 @@ def close_turn(attempt: Attempt, event: ev.TurnEnded) -> Attempt:
         startup_usd=_add(attempt.startup_usd, event.startup_usd),
         assumed_usd=attempt.assumed_usd + event.assumed_usd,
         session=event.session or attempt.session,
+        fork=attempt.fork and event.session in (None, attempt.session),
         session_lost=event.session_lost,
         model=event.model or attempt.model,
         steps=attempt.steps + event.steps,

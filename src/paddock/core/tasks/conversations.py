@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from paddock.core.board import Board
+from paddock.core.ids import task_of
 from paddock.core.tasks.task import Attempt, Phase, Task
 from paddock.core.tasks.vocabulary import CONTINUES, RESUMED, UNBEGUN, Outcome
 
@@ -46,10 +47,20 @@ def find_homes(board: Board) -> Homes:
 
 def memory_of_turn(attempt: Attempt, *, begins: bool) -> str:
     """Where the conversation of the attempt's next turn is kept: with the one it goes on with. One that begins gets a
-    place of its own, so that it finds nothing of any other."""
-    if attempt.memory and not begins:
+    place of its own, so that it finds nothing of any other; so does a copy."""
+    if attempt.memory and not begins and not is_copied(attempt):
         return attempt.memory
     return attempt.id if attempt.turn == 0 else f"{attempt.id}-{attempt.turn + 1}"
+
+
+def origin_of(board: Board, task: Task) -> Task | None:
+    """The task that it forks."""
+    return board.tasks.get(task_of(task.forks)) if task.forks is not None else None
+
+
+def is_copied(attempt: Attempt) -> bool:
+    """Whether what is kept of its conversation is another task's until its first turn, which goes on with a copy."""
+    return attempt.fork and attempt.turn == 0
 
 
 def memories_in_use(board: Board) -> Mapping[str, bool]:

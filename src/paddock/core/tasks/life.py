@@ -127,6 +127,7 @@ def begin(name: TaskId, event: ev.TaskAdded, record: ev.Record) -> Task:
         start=event.start,
         files=event.files,
         max_tasks=event.max_tasks,
+        forks=event.forks,
     )
 
 

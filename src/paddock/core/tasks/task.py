@@ -71,6 +71,8 @@ class Found(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Attempt(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """`fork`: its session is still that of another task's attempt, and goes on as a copy only."""
+
     id: AttemptId
     engine: str
     branch: str
@@ -130,6 +132,7 @@ class Attempt(msgspec.Struct, frozen=True, array_like=True, gc=False):
     found: Found | None = None
     interactive: bool = False
     left_by: str = ""
+    fork: bool = False
 
     @property
     def live(self) -> bool:
@@ -163,7 +166,7 @@ class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
     many as is usual if that is 0.
     `comments` are the records of people's comments on its lines that nobody has sent yet. `in_review`: it is blocked,
     and its change was under review. `untold` are messages that a turn was begun with and no engine is known to have;
-    `options` are the only answers to its question, where that is its engine's.
+    `options` are the only answers to its question, where that is its engine's. `forks` is as `TaskAdded` has it.
     """
 
     id: TaskId
@@ -208,6 +211,7 @@ class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
     in_review: bool = False
     untold: tuple[int, ...] = ()
     options: tuple[str, ...] = ()
+    forks: AttemptId | None = None
 
     @property
     def newest(self) -> int:

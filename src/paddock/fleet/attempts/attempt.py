@@ -24,7 +24,7 @@ from paddock.core.events import (
     TurnEnded,
     TurnStarted,
 )
-from paddock.core.ids import AttemptId, TaskId
+from paddock.core.ids import AttemptId, TaskId, task_of
 from paddock.core.leases.decisions import end_attempt
 from paddock.core.money.spending import day_of, still_reserved
 from paddock.core.review.intake import dispute_findings
@@ -41,6 +41,7 @@ from paddock.fleet.attempts.allowance import Purse
 from paddock.fleet.attempts.answers import Answer, may_ask_again, read_answer, tell_answer
 from paddock.fleet.attempts.correspondence import Correspondence
 from paddock.fleet.attempts.folders import why_new_conversation
+from paddock.fleet.attempts.forks import copy_memory
 from paddock.fleet.attempts.ground import Unprepared
 from paddock.fleet.attempts.holding import end_hold, why_end_hold
 from paddock.fleet.attempts.openings import ToTell, last_words, messages_to_tell
@@ -226,6 +227,7 @@ class AttemptRun:
         self._secured = None
         folder = attempt.worktree if self._worktree is None else str(self._worktree.path)
         engine = self._engine(attempt)
+        await asyncio.to_thread(copy_memory, self._site, attempt)
         fence = self._fence(engine, task)
         why = why_new_conversation(self._site, engine, task, attempt, folder, fence) if engine is not None else ""
         claim = TurnStarted(
@@ -330,7 +332,8 @@ class AttemptRun:
         if remembers and tell.before and not was_started(self._site, attempt):
             tell = await self._recall(engine, task, attempt, worktree, tell)
         words = "" if remembers else await last_words(self._site, task, attempt)
-        results = await hear_inputs(self._site, store, task) if attempt.turn <= 1 or not remembers else ""
+        others = (task_of(task.forks),) if task.forks is not None and not remembers else ()
+        results = await hear_inputs(self._site, store, task, others) if attempt.turn <= 1 or not remembers else ""
         context = TurnContext(read_messages(store, tell.all), words, results)
         if attempt.role.only_reads:
             plan = await plan_reading_turn(self._site, self._ledger.board, store, attempt, context)

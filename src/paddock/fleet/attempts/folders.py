@@ -47,6 +47,8 @@ def why_new_conversation(site: Site, engine: Engine, task: Task, attempt: Attemp
         return f"{attempt.engine} no longer has the previous one: {attempt.session_lost}"
     if fence not in ("", Level.NONE) and not site.memory_of(attempt).is_dir():
         return "nothing of the previous one is kept that a fence could show"
+    if attempt.fork:
+        return "" if engine.capabilities.forks else f"{attempt.engine} cannot go on with a copy of another task's"
     if attempt.worktree == folder or not engine.capabilities.bound_to_folder:
         return ""
     if not attempt.worktree:
@@ -60,6 +62,8 @@ def why_new_conversation(site: Site, engine: Engine, task: Task, attempt: Attemp
 
 def _why_given_up(task: Task, attempt: Attempt) -> str:
     """An attempt that continues another's work but not its conversation says so in its first turn."""
+    if task.forks is not None and attempt.turn == 0 and attempt.continues is None:
+        return f"there is nothing of the conversation of {task.forks} that {attempt.engine} could go on with"
     before = next((earlier for earlier in task.attempts if earlier.id == attempt.continues), None)
     if attempt.turn or before is None or before.session is None or before.engine != attempt.engine:
         return ""

@@ -93,6 +93,9 @@ class Ground(Protocol):
     def progress(self, attempt: Attempt) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """What has been done so far: the newest commits by their subjects, and files that are not committed."""
 
+    def newest_commit(self, attempt: Attempt) -> str | None:
+        """Of one at work; None where nobody can look into its folder."""
+
     def secure(self, attempt: Attempt) -> Delivery:
         """Commits what was left uncommitted and holds the result. Doing it again finds the same."""
 
@@ -123,6 +126,10 @@ class GitGround:
             return (), ()
         log = self.site.repo.git("log", "--format=%s", "-20", f"{attempt.base}..{seen.head}", check=False)
         return tuple(log.lines) if log.ok else (), seen.dirty.paths
+
+    def newest_commit(self, attempt: Attempt) -> str | None:
+        seen = glimpse(self.site.root, attempt.id)
+        return seen.head if seen is not None else None
 
     def secure(self, attempt: Attempt) -> Delivery:
         why = f"{attempt.id} ended with uncommitted files"
@@ -161,7 +168,7 @@ class GitGround:
             return Delivery()
         repo = self.site.repo
         stretch, diff = read_work(repo, f"refs/heads/{self.site.config.landing_branch}", attempt.base, head)
-        if not stretch.commits:
+        if not stretch.commits or head == attempt.base:  # a fork begins at another's commits
             return Delivery(head=head, base=stretch.base)
         if not is_held:
             hold_delivery(repo, attempt.id, head)

@@ -1,12 +1,15 @@
 """The prompt of each turn, put together from the task, its agent and what was said since."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
+from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import MessageSent, QuestionAsked, TaskAdded, TaskEdited, TaskRejected
-from paddock.core.ids import branch_name, recordable
+from paddock.core.ids import branch_name, printable, recordable
 from paddock.core.review.events import ReviewSentBack
-from paddock.core.tasks.task import Attempt, Task
+from paddock.core.tasks.conversations import origin_of
+from paddock.core.tasks.task import Attempt, Phase, Task
 from paddock.core.tasks.vocabulary import Outcome
 from paddock.engines.prompt import (
     Assignment,
@@ -26,6 +29,11 @@ That task is done, and its commits are safe on its own branch. What follows is a
 folder, `{worktree}`, which is now on branch `{branch}`: it begins at main, without the work of the task before."""
 MOVED = """\
 Your working directory is now `{worktree}`. Work only there, and touch nothing in `{before}`, where you were before."""
+
+FORKED = """\
+You have worked on task {origin} so far: {title}. That task stays as it is, with its branch and its folder. What \
+follows is another one, in which you go on with what you know. Your working directory is now `{worktree}`, on branch \
+`{branch}`, which begins {begins}. Work only there{before}."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +115,8 @@ def plan_turn(
     if attempt.turn <= 1 and attempt.continues is None:
         if attempt.inlined and session:
             there = NEXT_TASK.format(worktree=worktree.path, branch=attempt.branch) + (f"\n{there}" if there else "")
+        if attempt.fork and session:
+            there = _tell_fork(store.board(), task, attempt, worktree.path)
         failed = _what_went_wrong(assignment, task, attempt)
         parts = (there, first_prompt(assignment), lease_skill(site), failed, said.messages)
         return TurnPlan("\n\n".join(part for part in parts if part), assignment.text, session)
@@ -115,6 +125,23 @@ def plan_turn(
     skill = "" if session else lease_skill(site)
     prompt = "\n\n".join(part for part in (there, next_prompt(assignment, message, so_far), skill) if part)
     return TurnPlan(prompt, assignment.text, session)
+
+
+def _tell_fork(board: Board, task: Task, attempt: Attempt, worktree: Path) -> str:
+    """The beginning of the first prompt, for an agent that remembers the other task."""
+    origin = origin_of(board, task)
+    if origin is None:
+        return ""
+    there = origin.worker.worktree if origin.worker is not None else ""
+    landed = origin.phase is Phase.LANDED
+    return FORKED.format(
+        origin=origin.id,
+        title=printable(origin.title, 200),
+        worktree=worktree,
+        branch=attempt.branch,
+        begins="at main, which has that work" if landed else "at what was committed there",
+        before=f", and touch nothing in `{there}`, where you were before" if there not in ("", str(worktree)) else "",
+    )
 
 
 def _what_went_wrong(assignment: Assignment, task: Task, attempt: Attempt) -> str:

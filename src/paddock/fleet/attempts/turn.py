@@ -126,6 +126,7 @@ def turn_request(
         messages=plan.messages,
         repository=site.repo.main,
         fenced=_level(site, engine, task, attempt) is not Level.NONE,
+        fork=attempt.fork,
     )
 
 

@@ -1,7 +1,7 @@
 """Claiming ready tasks: what is recorded when the dispatcher has decided to start them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from paddock.core.board import Board
@@ -14,6 +14,7 @@ from paddock.core.money.spending import Spending, reserve_start
 from paddock.core.tasks.conversations import continued_attempt, resumable_session
 from paddock.core.tasks.task import Attempt, Phase, Task
 from paddock.fleet.attempts.folders import can_have_folder, folder_user
+from paddock.fleet.attempts.forks import forked_conversation
 from paddock.fleet.dispatch.pricing import expected_cost
 from paddock.fleet.dispatch.warm_session import Link, Links, is_awaited, sessions_at_work, warm_session
 from paddock.fleet.review.starts import claim_review
@@ -30,6 +31,8 @@ class Claims:
     links: Links
     tip: str
     now: float
+    starts: Mapping[TaskId, str] = field(default_factory=dict)
+    """Where forks begin that do not begin at main."""
 
 
 def claim_tasks(site: Site, board: Board, claims: Claims) -> list[Draft]:
@@ -72,7 +75,8 @@ def claim_tasks(site: Site, board: Board, claims: Claims) -> list[Draft]:
 def _conversation(started: Draft) -> set[str]:
     """What only one attempt may use at a time: the conversation it continues, and that conversation's folder."""
     assert isinstance(started.event, AttemptStarted)
-    return {name for name in (started.event.session, started.event.worktree) if name}
+    session = None if started.event.fork else started.event.session
+    return {name for name in (session, started.event.worktree) if name}
 
 
 def _waits_for_folder(site: Site, board: Board, started: Draft) -> bool:
@@ -106,15 +110,18 @@ def _claim(site: Site, board: Board, task: Task, account: str, claims: Claims) -
     resumed = continued if continued is not None and continued.engine == engine else warm
     session = resumable_session(resumed) if resumed is not None else None
     resumed = resumed if session is not None else None
+    forked = forked_conversation(site, board, task, engine) if continued is None else None
+    if forked is not None:
+        resumed, session = forked.origin, forked.session
     event = AttemptStarted(
         engine=engine,
-        base=continued.base if continued else task.start or claims.tip,
+        base=continued.base if continued else claims.starts.get(task.id) or task.start or claims.tip,
         branch=task.branch or branch_name(task.id, task.title, site.label),
         agent=task.agent,
         model=site.model_of(task, engine) or None,
         host=site.sessions.host.name,
         host_id=site.sessions.host.id,
-        worktree=resumed.worktree if resumed is not None else "",
+        worktree=resumed.worktree if resumed is not None and forked is None else "",
         memory=resumed.memory if resumed is not None else "",
         continues=continued.id if continued else None,
         session=session,
@@ -125,6 +132,7 @@ def _claim(site: Site, board: Board, task: Task, account: str, claims: Claims) -
         reserved_usd=cost.money,
         reserved_tokens=cost.tokens,
         role=task.role,
+        fork=forked is not None or (resumed is not None and resumed.fork),
     )
     return Draft(event, task=task.id, attempt=attempt_id(task.id, task.newest + 1))
 
@@ -180,7 +188,7 @@ def session_awaited(site: Site, board: Board, link: Link | None, task: Task) -> 
     if link is not None and is_awaited(board.tasks[link.after]):
         return f"inlined after {link.after}: {link.why}"
     continued = _continued(site, task)
-    if continued is None or not continued.session:
+    if continued is None or not continued.session or continued.fork:
         return ""
     busy = next(iter(sessions_at_work(board, continued.session)), None)
     return f"its conversation is in use by {busy.id}" if busy is not None else ""

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from paddock.core.admission.admit import LimitedBy, Refusal
@@ -10,6 +11,7 @@ from paddock.core.errors import PaddockError
 from paddock.core.ids import TaskId
 from paddock.core.tasks.dispatch import StartOrder, plan_starts
 from paddock.core.tasks.task import Task
+from paddock.fleet.attempts.forks import fork_starts
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.dispatch.claims import (
     Claims,
@@ -80,11 +82,17 @@ class Dispatcher:
             self.gate.waiting |= dict.fromkeys(accounts, f"no commit to start from: {error.message}")
             self.gate.save()
             raise PaddockError(f"no commit to start from: {error.message}", error.hint) from error
+        starts = await self._fork_starts(board, accounts)
         checkpoint("dispatch.decided")
-        claims = Claims(accounts, self.links, tip, now)
+        claims = Claims(accounts, self.links, tip, now, starts)
         await self.ledger.record(lambda fresh: claim_tasks(self.site, fresh, claims))
         checkpoint("dispatch.claimed")
         return again
+
+    async def _fork_starts(self, board: Board, names: Iterable[TaskId]) -> Mapping[TaskId, str]:
+        """Where forks begin: git is asked only if there is one."""
+        forks = [name for name in names if board.task(name).forks is not None]
+        return await asyncio.to_thread(fork_starts, self.site, board, forks) if forks else {}
 
     def _note_fetch(self, problem: str) -> None:
         self.stale_because = problem

@@ -104,7 +104,7 @@ def _why(outcome: FanOut) -> str:
 
 def _group(site: Site, task: Task) -> Group | None:
     """Only tasks of a convoy, for an engine that can go on with a conversation."""
-    if task.convoy is None:
+    if task.convoy is None or task.forks is not None:
         return None
     try:
         engine = site.engine_name(task)
@@ -142,6 +142,6 @@ def warm_session(board: Board, link: Link, engine: str) -> Attempt | None:
 
 
 def sessions_at_work(board: Board, session: str) -> list[Attempt]:
-    """Attempts under way that use this conversation: it has only one thread."""
+    """Attempts under way that use this conversation: it has only one thread. A copy is not it."""
     live = (board.tasks[name].live_attempt for name in board.live)
-    return [attempt for attempt in live if attempt is not None and attempt.session == session]
+    return [attempt for attempt in live if attempt is not None and attempt.session == session and not attempt.fork]

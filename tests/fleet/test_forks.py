@@ -1,0 +1,124 @@
+"""A fork goes on with a copy of another task's branch and conversation; the other keeps its own."""
+
+import json
+from pathlib import Path
+
+from paddock.core.events import TurnStarted
+from tests.fleet.conftest import MakeYard
+from tests.fleet.yard import Step, Yard, commit, play, write
+
+WORK: tuple[Step, ...] = (write("a.txt"), commit("Add a"), {"say": "added a"})
+MORE = play(write("more.txt"), commit("Add more"), {"say": "added more"})
+
+
+def subjects(yard: Yard, name: str) -> list[str]:
+    return yard.git("log", "--reverse", "--format=%s", f"main..{yard.attempt(name).branch}").splitlines()
+
+
+def fork(yard: Yard, name: str, brief: str, *words: str) -> str:
+    told = json.loads(yard.paddock("fork", name, brief, "--json", *words))
+    assert told["forks"].startswith(f"{name}.")
+    [new] = told["ids"]
+    return str(new)
+
+
+def kept(yard: Yard, name: str) -> dict[str, bytes]:
+    """What is kept of the conversation of the task's first attempt."""
+    folder = yard.log_path.parent / "memory" / yard.identity / f"{name}.1"
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def prompt_of(yard: Yard, attempt: str) -> str:
+    folder = yard.attempt_folder(attempt)
+    return "".join(path.read_text() for path in sorted(folder.glob("*prompt*")))
+
+
+def test_a_fork_begins_at_what_was_committed_and_leaves_the_original_as_it_is(yard: Yard) -> None:
+    yard.add(*WORK)
+    yard.run(code=0)
+    before = (yard.git("rev-parse", yard.attempt("t1").branch), kept(yard, "t1"), yard.task("t1"))
+    assert fork(yard, "t1", MORE) == "t2"
+    yard.run(code=0)
+    assert (yard.git("rev-parse", yard.attempt("t1").branch), kept(yard, "t1"), yard.task("t1")) == before
+    forked, origin = yard.attempt("t2"), yard.attempt("t1")
+    assert (forked.outcome, forked.new_conversation) == ("delivered", "")
+    assert forked.base == origin.head
+    assert forked.session not in (None, origin.session)
+    assert forked.worktree != origin.worktree
+    assert forked.branch != origin.branch
+    assert subjects(yard, "t2") == ["Add a", "Add more"]
+    yard.paddock("message", "t1", play(write("b.txt"), commit("Add b")))
+    yard.paddock("message", "t2", play(write("c.txt"), commit("Add c")))
+    yard.run(code=0)
+    assert subjects(yard, "t1") == ["Add a", "Add b"], "each goes on by itself"
+    assert subjects(yard, "t2") == ["Add a", "Add more", "Add c"]
+    assert {one.new_conversation for name in ("t1", "t2") for one in yard.task(name).attempts} == {""}
+    yard.assert_nothing_is_left()
+
+
+def test_an_agent_at_work_is_forked_without_being_disturbed(yard: Yard) -> None:
+    gate, ready = yard.folder / "gate", yard.folder / "ready"
+    yard.add(*WORK[:2], {"run": ["touch", str(ready)]}, {"wait_for": str(gate)}, write("b.txt"), commit("Add b"))
+    fleet = yard.start("run", "--until-idle")
+    yard.await_that(ready.exists, "the agent")
+    fork(yard, "t1", MORE)
+    yard.await_board(lambda board: board.tasks["t2"].phase == "approval", "the fork")  # type: ignore[index]
+    assert yard.task("t1").phase == "running"
+    assert subjects(yard, "t2") == ["Add a", "Add more"]
+    assert yard.attempt("t2").new_conversation == ""
+    gate.touch()
+    assert fleet.wait() == 0, fleet.words
+    assert subjects(yard, "t1") == ["Add a", "Add b"]
+    yard.assert_nothing_is_left()
+
+
+def test_a_fork_of_what_has_landed_begins_at_main(make_yard: MakeYard) -> None:
+    yard = make_yard(PADDOCK_LAND_APPROVAL="none", PADDOCK_LAND_CI="true")
+    yard.add(*WORK)
+    yard.run(code=0)
+    assert yard.task("t1").phase == "landed"
+    main = yard.git("rev-parse", "main")
+    fork(yard, "t1", MORE, "--title", "More of it")
+    yard.run(code=0)
+    assert yard.attempt("t2").base == main
+    assert yard.attempt("t2").new_conversation == ""
+    assert yard.task("t2").phase == "landed"
+    assert yard.git("show", "main:more.txt") == "hello"
+
+
+def test_a_fork_that_commits_nothing_has_not_delivered_the_original(yard: Yard) -> None:
+    yard.add(*WORK)
+    yard.run(code=0)
+    fork(yard, "t1", play({"say": "looks good"}), "--attempts", "1")
+    yard.run(code=1)
+    assert yard.attempt("t2").outcome == "empty"
+
+
+def test_an_engine_without_the_conversation_is_told_what_was_done(yard: Yard) -> None:
+    prompts = yard.folder / "prompts"
+    with (yard.top / "paddock.toml").open("a") as file:
+        work = f"cat {{prompt_file}} >> {prompts}; git commit -q --allow-empty -m Done"
+        file.write(f'[engines.reader]\nresume = ["true"]\ncommand = ["sh", "-c", {json.dumps(work)}]\n')
+    yard.add(*WORK, title="Write a")
+    yard.run(code=0)
+    fork(yard, "t1", "Go on.", "--engine", "reader")
+    yard.run(code=0)
+    assert "nothing of the conversation of t1.1 that reader could go on with" in yard.attempt("t2").new_conversation
+    told = prompts.read_text()
+    assert "t1: Write a" in told
+    assert "> - Add a" in told
+    assert "> added a" in told
+
+
+def test_a_fork_is_told_that_it_is_another_task_in_another_folder(yard: Yard) -> None:
+    copy = "tr '\\0' '\\n' < /proc/$PPID/cmdline > told"
+    yard.add(*WORK, title="Write a")
+    yard.run(code=0)
+    fork(yard, "t1", play({"run": ["sh", "-c", copy]}, commit("Tell")))
+    yard.run(code=0)
+    told = yard.git("show", f"{yard.attempt('t2').branch}:told")
+    begins = next(record.event for record in yard.records(TurnStarted, "t2"))
+    assert isinstance(begins, TurnStarted)
+    assert "You have worked on task t1 so far: Write a." in told
+    assert f"Your working directory is now `{Path(begins.worktree)}`, on branch `paddock/t2" in told
+    assert f"touch nothing in `{yard.attempt('t1').worktree}`" in told
