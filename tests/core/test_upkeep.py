@@ -228,7 +228,7 @@ MEGABYTE = 1024 * 1024
 
 def test_conversations_stay_as_long_as_a_task_may_go_on_with_them_and_the_largest_go_first() -> None:
     ledger = Ledger()
-    for name, step in (("large", "approval"), ("small", "approval"), ("over", "noop"), ("live", "")):
+    for name, step in (("large", "approval"), ("small", "approval"), ("t3.1-3", "noop"), ("live", "")):
         task = ledger.add()
         attempt = ledger.start(task)
         ledger.write(ev.Draft(ev.TurnStarted(1, memory=name), task, attempt))
@@ -236,11 +236,42 @@ def test_conversations_stay_as_long_as_a_task_may_go_on_with_them_and_the_larges
             ledger.write(ev.Draft(ev.TurnEnded(1, exit=0), task, attempt))
             ended = ev.AttemptEnded(Outcome.DELIVERED, Step(step), counted=False, head="c" * 40, base="b" * 40)
             ledger.write(ev.Draft(ended, task, attempt))
-    sizes = {"live": 5, "large": 3, "small": 0.5, "t3.1": 1, "t3.1-2": 1, "t4.1": 1, "somebody's": 9}
+    sizes = {"live": 5, "large": 3, "small": 0.5, "t3.1-3": 0.3, "t3.1": 1, "t3.1-2": 1, "t4.1": 1, "somebody's": 9}
     seen = Survey(memories=tuple(MemorySeen(name, f"/m/{name}", int(n * MEGABYTE)) for name, n in sizes.items()))
     limits = replace(ALLOWED, memory_megabytes=6.0)
-    found = {one.name: one for one in judge(ledger.board, seen, limits, NOW)}
+    now = max(task.since for task in ledger.board.tasks.values()) + 60
+    found = {one.name: one for one in judge(ledger.board, seen, limits, now)}
     assert found.keys() == {"large", "t3.1", "t3.1-2"}, "nobody is made to forget by what another keeps"
     assert {one.what for one in found.values()} == {What.CONVERSATION}
     assert "more than 6 MB" in found["large"].evidence
     assert found["large"].remedy == RemoveOutput("/m/large")
+    later = {one.name: one.evidence for one in judge(ledger.board, seen, limits, now + 3 * 86400.0)}
+    assert later["t3.1-3"] == "its task finished 3 days ago"
+    tight = {one.name: one.evidence for one in judge(ledger.board, seen, replace(limits, memory_megabytes=5.6), now)}
+    assert tight["t3.1-3"] == "its task has finished, and more than 5.6 MB are kept"
+
+
+@given(st.lists(st.tuples(st.integers(0, 40), st.integers(1, 30)), max_size=12), st.integers(1, 60))
+def test_of_finished_conversations_the_newest_are_kept_as_far_as_there_is_room(
+    tasks: list[tuple[int, int]], room: int
+) -> None:
+    ledger = Ledger()
+    for _ in tasks:
+        task = ledger.add()
+        attempt = ledger.start(task)
+        ledger.write(ev.Draft(ev.TurnStarted(1, memory=attempt), task, attempt))
+        ledger.write(ev.Draft(ev.TaskCancelled(), task), ev.Draft(ev.TurnEnded(1), task, attempt))
+        ledger.write(ev.Draft(ev.AttemptEnded(Outcome.KILLED, Step.BLOCK, counted=False), task, attempt))
+    names = [f"t{number}.1" for number, _ in enumerate(tasks, 1)]
+    sizes = dict(zip(names, (size for _, size in tasks), strict=True))
+    seen = Survey(memories=tuple(MemorySeen(name, name, size * MEGABYTE) for name, size in sizes.items()))
+    limits = replace(ALLOWED, memory_megabytes=float(room))
+    gone = {
+        one.name
+        for one in judge(ledger.board, seen, limits, max((t.since for t in ledger.board.tasks.values()), default=0.0))
+    }
+    stay = [name for name in names if name not in gone]
+    assert sum(sizes[name] for name in stay) <= room
+    for name in gone:
+        newer = [one for one in stay if names.index(one) > names.index(name)]
+        assert sum(sizes[one] for one in newer) + sizes[name] > room, "it would have had room"

@@ -31,6 +31,7 @@ from paddock.core.errors import Misuse, PaddockError, read_complaint
 from paddock.core.events import Record
 from paddock.core.ids import TaskId, parse_task, parse_task_range
 from paddock.core.intent.acceptance import make_acceptance
+from paddock.core.intent.forks import ForkSpec, fork_task
 from paddock.core.intent.landing import reject_task
 from paddock.core.intent.selection import require_convoy
 from paddock.core.intent.tasks import (
@@ -211,6 +212,26 @@ class Fleet(Planning):
         workspace = self._access.open("add")
         batch = parse_task_file(Path(file).read_text("utf-8"), str(file), attempts=workspace.config.limits.attempts)
         return _added(workspace, Batch(batch.tasks, convoy or batch.convoy, batch.title))
+
+    def fork(
+        self,
+        task: str,
+        brief: str,
+        *,
+        title: str | None = None,
+        agent: str | None = None,
+        engine: str | None = None,
+        convoy: str | None = None,
+        after: Iterable[str] = (),
+        attempts: int | None = None,
+    ) -> str:
+        """A new task from the branch and the conversation of another, which keeps its own; returns its id. What is not
+        given is as in the other."""
+        workspace = self._access.open("fork")
+        allowed = workspace.config.limits.attempts if attempts is None else attempts
+        spec = ForkSpec(brief, title, agent, engine, convoy=convoy, after=tuple(after), attempts=allowed)
+        name, known = parse_task(task), workspace.known
+        return added_in(workspace.record(lambda board: fork_task(board, name, spec, known)))[0]
 
     def message(self, tasks: Tasks, text: str) -> list[int]:
         """A follow-up, or the answer to a question, delivered as the agents' next turn; returns its record numbers."""

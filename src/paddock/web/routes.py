@@ -158,6 +158,7 @@ ENDPOINTS: tuple[Endpoint[Any, Any], ...] = (
     ask("/plans", "As `paddock plan`: adds the task that plans", task_requests.AddedView, plans.make, plans.PlanBody),
     ask("/tasks/{id}/plan/accept", "As `plan --accept`", task_requests.AddedView, plans.accept, plans.AcceptPlanBody),
     ask("/tasks/{id}/plan/drop", "As `plan --drop`", answers.BulkAnswer, plans.drop, plans.DropPlanBody),
+    ask("/tasks/{id}/fork", "As `paddock fork`", task_requests.AddedView, task_requests.fork, task_requests.ForkBody),
     ask("/tasks/{id}/edit", "As `paddock edit`", answers.BulkAnswer, task_requests.edit, task_requests.EditBody),
     ask(
         "/tasks/{id}/comments",

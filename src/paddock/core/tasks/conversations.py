@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from paddock.core.board import Board
 from paddock.core.ids import task_of
-from paddock.core.tasks.task import Attempt, Phase, Task
+from paddock.core.tasks.task import FINISHED, Attempt, Phase, Task
 from paddock.core.tasks.vocabulary import CONTINUES, RESUMED, UNBEGUN, Outcome
 
 LIKELIHOOD = {Phase.QUEUED: 0, Phase.FAILED: 1, Phase.REVIEWING: 2, Phase.BLOCKED: 3, Phase.APPROVAL: 4}
@@ -67,10 +67,23 @@ def memories_in_use(board: Board) -> Mapping[str, bool]:
     """What is kept of conversations that may go on, and whether they are going on now."""
     used: dict[str, bool] = {}
     for task in board.open_tasks():
+        origin = origin_of(board, task) if not task.started else None
+        if origin is not None and origin.worker is not None and origin.worker.memory:
+            used.setdefault(origin.worker.memory, False)
         for attempt in {task.worker, task.live_attempt} - {None}:
             if attempt is not None and attempt.memory:
                 used[attempt.memory] = used.get(attempt.memory, False) or attempt.live
     return used
+
+
+def memories_of_finished(board: Board) -> Mapping[str, float]:
+    """What is kept of conversations whose task has finished, and since when: a person may have more to say."""
+    kept: dict[str, float] = {}
+    for task in board.tasks.values():
+        worker = task.worker if task.phase in FINISHED else None
+        if worker is not None and worker.memory:
+            kept[worker.memory] = max(task.since, kept.get(worker.memory, task.since))
+    return kept
 
 
 def continued_attempt(task: Task, engine: str, *, fresh: bool = False) -> Attempt | None:

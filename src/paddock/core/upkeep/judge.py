@@ -12,7 +12,7 @@ from paddock.core.board import Board
 from paddock.core.ids import CHANGES, RESOLVE_SUFFIX, RUN_OWNER, TaskId, checked_by, resolve_folder
 from paddock.core.leases import decisions
 from paddock.core.merge.model import Ending, Queue
-from paddock.core.tasks.conversations import NOWHERE, Homes, memories_in_use
+from paddock.core.tasks.conversations import NOWHERE, Homes, memories_in_use, memories_of_finished
 from paddock.core.tasks.task import Phase
 from paddock.core.upkeep.changes import spare_changes
 from paddock.core.upkeep.findings import (
@@ -67,7 +67,7 @@ def judge(board: Board, seen: Survey, limits: Allowed, now: float) -> list[Lefto
         *_units(board.queue, seen.units),
         *_changes(board, seen.changes),
         *_outputs(limits, board, seen.outputs),
-        *_memories(limits, board, seen.memories),
+        *_memories(limits, board, seen.memories, now),
     )
     return [one for one in found if one.name not in limits.driven]
 
@@ -235,19 +235,30 @@ def _outputs(limits: Allowed, board: Board, outputs: Sequence[OutputSeen]) -> It
         yield Leftover(What.TRANSCRIPT, output.path, words, RemoveOutput(output.path), output.size_bytes)
 
 
-def _memories(limits: Allowed, board: Board, memories: Sequence[MemorySeen]) -> Iterator[Leftover]:
-    """Of conversations that no unfinished task goes on with; then the largest until the rest fits, so that nobody is
-    made to forget by what another keeps."""
-    used = memories_in_use(board)
+def _memories(limits: Allowed, board: Board, memories: Sequence[MemorySeen], now: float) -> Iterator[Leftover]:
+    """Of conversations that nobody goes on with. Of those that an unfinished task may go on with the largest, until
+    the rest fits, so that nobody is made to forget by what another keeps; of finished tasks those that no longer fit
+    beside them, the oldest first, and what is as old as output may become."""
+    used, finished = memories_in_use(board), memories_of_finished(board)
+    most = limits.memory_megabytes * 1024 * 1024
     total = sum(memory.size_bytes for memory in memories if memory.name in used)
     for memory in sorted(memories, key=lambda memory: memory.size_bytes, reverse=True):
-        if memory.name not in used:
-            if has_ended(board, memory.name.partition("-")[0]) is not True:
-                continue
-            words = "its task has finished, or has begun another conversation"
-        elif total > limits.memory_megabytes * 1024 * 1024 and not used[memory.name]:
-            words = f"more than {limits.memory_megabytes:g} MB are kept of conversations"
+        if memory.name in used and total > most and not used[memory.name]:
             total -= memory.size_bytes
-        else:
+            yield _forgotten(memory, f"more than {limits.memory_megabytes:g} MB are kept of conversations")
+    others = [memory for memory in memories if memory.name not in used]
+    for memory in sorted(others, key=lambda memory: finished.get(memory.name, 0.0), reverse=True):
+        if has_ended(board, memory.name.partition("-")[0]) is not True:
             continue
-        yield Leftover(What.CONVERSATION, memory.name, words, RemoveOutput(memory.path), memory.size_bytes)
+        if memory.name not in finished:
+            yield _forgotten(memory, "its task has begun another conversation")
+        elif now - finished[memory.name] > limits.output_age_seconds:
+            yield _forgotten(memory, f"its task finished {(now - finished[memory.name]) / 86400:.0f} days ago")
+        elif total + memory.size_bytes > most:
+            yield _forgotten(memory, f"its task has finished, and more than {limits.memory_megabytes:g} MB are kept")
+        else:
+            total += memory.size_bytes
+
+
+def _forgotten(memory: MemorySeen, why: str) -> Leftover:
+    return Leftover(What.CONVERSATION, memory.name, why, RemoveOutput(memory.path), memory.size_bytes)

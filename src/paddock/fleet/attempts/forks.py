@@ -15,7 +15,7 @@ from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.site import Site
 from paddock.git.disk import remove_tree
 
-DRAFT = ".draft"
+DRAFT = "-draft"
 
 
 @dataclass(frozen=True, slots=True)

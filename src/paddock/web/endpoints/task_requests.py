@@ -6,10 +6,11 @@ from msgspec import UNSET, Meta, UnsetType
 
 from paddock.config.taskfile import parse_task_file
 from paddock.core.errors import Misuse
-from paddock.core.events import Acceptance, TaskEdited
+from paddock.core.events import Acceptance, TaskAdded, TaskEdited
 from paddock.core.ids import parse_task
 from paddock.core.intent.acceptance import MOST_COMMANDS, MOST_FILES, make_acceptance
 from paddock.core.intent.comments import CommentsRequest, comment_on
+from paddock.core.intent.forks import ForkSpec, fork_task
 from paddock.core.intent.selection import Bulk, Selection
 from paddock.core.intent.tasks import (
     Batch,
@@ -231,6 +232,44 @@ def edit(visit: Visit[NoQuery, EditBody]) -> BulkAnswer:
     )
     records = visit.workspace.record(lambda board: edit_task(board, name, wanted, known))
     return done_answer([name], records)
+
+
+class ForkBody(Asked, frozen=True):
+    """What the new task has of its own: whatever is left out is as in the task that it forks."""
+
+    brief: Text
+    title: str | None = None
+    agent: str | None = None
+    engine: str | None = None
+    kind: str | None = None
+    labels: tuple[str, ...] | None = None
+    paths: tuple[str, ...] | None = None
+    convoy: str | None = None
+    role: Role | None = None
+    priority: int | None = None
+    after: tuple[TaskName, ...] = ()
+    attempts: int | None = None
+
+
+def fork(visit: Visit[NoQuery, ForkBody]) -> AddedView:
+    name, known, body = parse_task(visit.path["id"]), visit.workspace.known, visit.body
+    spec = ForkSpec(
+        brief=body.brief,
+        title=body.title,
+        agent=body.agent,
+        engine=body.engine,
+        kind=body.kind,
+        labels=body.labels,
+        paths=body.paths,
+        convoy=body.convoy,
+        role=body.role,
+        priority=body.priority,
+        after=body.after,
+        attempts=body.attempts if body.attempts is not None else visit.workspace.config.limits.attempts,
+    )
+    records = visit.workspace.record(lambda board: fork_task(board, name, spec, known))
+    added = next(record.event for record in records if isinstance(record.event, TaskAdded))
+    return AddedView(ids=added_in(records), convoy=added.convoy, seq=records[-1].seq)
 
 
 def comment(visit: Visit[NoQuery, CommentsRequest]) -> BulkAnswer:
