@@ -122,3 +122,17 @@ def test_a_fork_is_told_that_it_is_another_task_in_another_folder(yard: Yard) ->
     assert "You have worked on task t1 so far: Write a." in told
     assert f"Your working directory is now `{Path(begins.worktree)}`, on branch `paddock/t2" in told
     assert f"touch nothing in `{yard.attempt('t1').worktree}`" in told
+
+
+def test_a_script_waits_for_forks_as_for_any_other_task(yard: Yard) -> None:
+    gate, ready = yard.folder / "gate", yard.folder / "ready"
+    yard.add({"run": ["touch", str(ready)]}, {"wait_for": str(gate)}, *WORK)
+    fleet = yard.start("run", "--until-idle")
+    yard.await_that(ready.exists, "the agent")
+    assert "t1    running" in yard.paddock("wait", "t1", "--until", "running")
+    assert "1 task still under way" in yard.paddock("wait", "t1", "--timeout", "1ms", code=124)
+    waiting = yard.start("wait", "t1", "--json")
+    gate.touch()
+    assert waiting.wait() == 0
+    assert '"status": "reached"' in waiting.words
+    assert fleet.wait() == 0, fleet.words

@@ -25,7 +25,7 @@ from typing import Self
 from paddock.api.access import Access
 from paddock.api.planning import Planning
 from paddock.api.results import LoggedEvent, Queued, tell_event
-from paddock.api.waiting import Until, follow_log, wait_for
+from paddock.api.waiting import follow_log, wait_for
 from paddock.core.board import Board
 from paddock.core.errors import Misuse, PaddockError, read_complaint
 from paddock.core.events import Record
@@ -45,6 +45,7 @@ from paddock.core.intent.tasks import (
     stop_tasks,
 )
 from paddock.core.plaintext import defuse
+from paddock.core.tasks.awaited import Until
 from paddock.core.tasks.needs import needs_of
 from paddock.core.tasks.task import Phase
 from paddock.core.tasks.vocabulary import Role

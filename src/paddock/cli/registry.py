@@ -30,6 +30,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "ask": ("ask", "Put a question to a person; for agents."),
     "noop": ("ask", "Declare that a task needs no change; for agents."),
     "top": ("top", "Show the fleet on one screen and act on it by keys."),
+    "wait": ("wait", "Wait until tasks are done, or in a phase; for scripts."),
     "tail": ("tail", "Show what an agent says and does."),
     "diff": ("diff", "Show what an agent changed."),
     "path": ("place", "Print the path of an agent's worktree."),
@@ -75,7 +76,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Set up": ("init", "doctor", "config", "engines", "agents", "notify", "completion"),
     "Tasks": ("plan", "add", "fork", "edit", "retry", "cancel", "convoy", "workflow", "route"),
     "Run agents": ("run", "up", "down", "stop"),
-    "Talk to agents": ("message", "connect", "handback", "path", "open", "exec"),
+    "Talk to agents": ("message", "connect", "handback", "path", "open", "exec", "wait"),
     "Inspect": ("status", "watch", "top", "web", "show", "results", "tail", "diff", "log"),
     "Land": (
         "review",

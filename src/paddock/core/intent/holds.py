@@ -67,6 +67,7 @@ def begin_visit(task: Task, seat: Seat) -> ev.Draft:
         account=last.account,
         role=task.role,
         visit=True,
+        fork=last.fork and session is not None,
     )
     return ev.Draft(started, task=task.id, attempt=attempt_id(task.id, task.newest + 1))
 

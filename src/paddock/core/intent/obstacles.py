@@ -126,8 +126,10 @@ def _message(_board: Board, task: Task) -> Obstacle | None:
     if not task.started:
         hint = f"change its brief: `paddock edit {task.id} --brief …`"
         return _of(task, "has no agent yet", hint, "it has no agent yet: change its brief instead")
-    if task.phase in {Phase.LANDED, Phase.CANCELLED, Phase.QUEUED}:
+    if task.phase is Phase.QUEUED:
         return _of(task, f"{task.phase.words}: its agent is gone", "add a new task for the rest")
+    if task.phase in {Phase.LANDED, Phase.CANCELLED}:
+        return _of(task, f"{task.phase.words}: its agent is gone", f"go on from it: `paddock fork {task.id} …`")
     return None
 
 

@@ -26,6 +26,7 @@ from paddock.core.money.spending import day_of
 from paddock.core.summary import TurnSummary
 from paddock.core.tasks.task import Attempt, Phase, Task
 from paddock.core.tasks.vocabulary import EndedBy
+from paddock.fleet.attempts.forks import copy_memory
 from paddock.fleet.attempts.turn import Ended, turn_ended
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.clock import wait_for
@@ -124,6 +125,7 @@ class Visit:
     ) -> tuple[TurnStarted, Planned]:
         """Planned before it is recorded: what cannot be started has never begun."""
         fence = fence_of(self._site, task, attempt, self._company)
+        await asyncio.to_thread(copy_memory, self._site, attempt)
         why = why_another_conversation(self._site, task, attempt, worktree, fence, self._company)
         place, session = str(worktree.path), None if why else attempt.session
 
