@@ -363,7 +363,7 @@ class NotifySettings(Section, frozen=True):
     every: Annotated[
         Seconds,
         Meta(
-            description="least time between two notifications, never below a minute; what comes meanwhile is told in one"
+            description="least time between two notifications, at least a minute; what comes meanwhile is told in one"
         ),
     ] = 60.0
 
