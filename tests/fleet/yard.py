@@ -36,6 +36,7 @@ _KEPT_FILES = re.compile(
     |/paddock/memory/[0-9a-f]{8}/t\d+\.\d+(-\d+)?/[^/]+\.json(\.new)?$  # the draft is of an agent killed while saving
     |/paddock/attempts/[0-9a-f]{8}/t\d+/\d+/(turn-\d+\.(pid|out|err|exit|ending|stop|logs|times|[0-9a-f]{16}\.go)|prompt[^/]*|setup\.log|answers/turn-\d+(\.findings)?|desk/socket(\.new)?)$
     |/paddock/attempts/[0-9a-f]{8}/t\d+/\d+/((gemini|qwen)-defaults\.json|mcp\.json|aider/[^/]+)$
+    |/paddock/attempts/[0-9a-f]{8}/t\d+/\d+/turn-\d+\.(order\.json|mail/\d+\.letter)$
     |/paddock/memory/[0-9a-f]{8}/t\d+\.\d+(-\d+)?/\.[a-z]  # what CLIs keep where a fence hides the rest
     |/paddock/(runs|workbench\.git)/
     |/\.slots/(claims\.lock|repository|w\d+/(lock|record\.json|setup\.log|control/((ORIG_)?HEAD|logs/HEAD|config|index|shallow|info/[a-z-]+)))$""",

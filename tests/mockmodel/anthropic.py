@@ -16,9 +16,18 @@ ERRORS = {
     529: ("overloaded_error", "Overloaded"),
 }
 
+MEANWHILE = "The user sent a new message while you were working:\n"
+
 
 def _is_typed_by_user(part: Json) -> bool:
     return part.get("type") == "text" and not str(part.get("text", "")).startswith("<system-reminder>")
+
+
+def _typed_meanwhile(parts: list[Json]) -> list[str]:
+    """What was typed while claude worked; it is told as a reminder of claude's own."""
+    texts = (str(part.get("text", "")) for part in parts if part.get("type") == "text")
+    said = (piece for text in texts for piece in text.split(MEANWHILE)[1:])
+    return [piece.partition("\n\nThis is how Claude Code")[0] for piece in said]
 
 
 def read(_path: str, body: Json) -> Ask:
@@ -26,6 +35,8 @@ def read(_path: str, body: Json) -> Ask:
     for message in body.get("messages", []):
         content = message.get("content", "")
         parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
+        for typed in _typed_meanwhile(parts):
+            talk.user_added(typed)
         if message.get("role") == "assistant":
             talk.rounds += any(part.get("type") == "tool_use" for part in parts)
         if message.get("role") != "user":

@@ -29,7 +29,7 @@ from tests.mockmodel.reply import CLOSING_WORDS, SIDE_CALL_WORDS, is_side_call, 
 from tests.mockmodel.responses import RESPONSES
 from tests.mockmodel.wire import Ask, Dialect, Json, Reply, Tokens
 
-RECORDED_TEXTS = 20
+RECORDED_TEXTS = 60
 RECORDED_CHARS = 4000
 DISCONNECT_POLL_SECONDS = 0.05
 

@@ -119,7 +119,10 @@ def observe(summary: TurnSummary, entry: TraceEntry) -> TurnSummary:
             return _observe_error(seen, entry)
         case Uncounted():
             return replace(seen, uncounted=seen.uncounted + entry.calls)
-        case Progress() | FileEdit() | WindowsTold() | Prompted() | MessagesTaken() | DialogOpened() | DialogClosed():
+        case MessagesTaken():
+            # Whatever it had ended with, it goes on.
+            return replace(seen, final=Final.NONE, final_reason="")
+        case Progress() | FileEdit() | WindowsTold() | Prompted() | DialogOpened() | DialogClosed():
             return seen
         case End():
             return _observe_end(seen, entry)

@@ -1,14 +1,18 @@
 """Claude Code (`claude`)."""
 
 import glob
+import json
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
+import paddock
 from paddock.engines.agent_cli import AgentCli, option
 from paddock.engines.belongings import HomePlace
+from paddock.engines.bridge_lines import BridgeParser
 from paddock.engines.claude_session import ClaudeSessionParser
 from paddock.engines.claude_stream import ClaudeStreamParser
 from paddock.engines.environment import prompt_argument
@@ -18,6 +22,7 @@ from paddock.engines.protocol import Capabilities, Launch, LaunchFile, Parser, T
 from paddock.engines.tool_server import servers_file, servers_path
 from paddock.engines.trust import claude_settings
 
+_BRIDGE = Path(paddock.__file__).parent / "bridges" / "claude_input.py"
 PASSAGE = Passage(
     always=(
         *("ANTHROPIC_*", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_MAX_OUTPUT_TOKENS"),
@@ -59,6 +64,7 @@ class ClaudeEngine(AgentCli):
         tools=True,
         mcp=True,
         forks=True,
+        listens=True,
     )
     passage = PASSAGE
     places = (
@@ -86,12 +92,32 @@ class ClaudeEngine(AgentCli):
     def launch(self, request: TurnRequest) -> Launch:
         prompt, files = prompt_argument(request)
         env = self.environment(request)
-        argv = [self.program, "-p", prompt, "--output-format", "stream-json", "--verbose"]
         # Pieces of answers as they are written: a long answer is not a silent provider.
-        argv += ["--include-partial-messages", *self.words(request, env)]
-        argv += [*self.session_words(request), *self.settings.args]
-        written = (*files, *self.files(request, env))
-        return Launch(tuple(argv), env, request.worktree, written, belongings=self.belongings(request, env))
+        words = ["--output-format", "stream-json", "--verbose", "--include-partial-messages"]
+        words += [*self.words(request, env), *self.session_words(request), *self.settings.args]
+        argv: tuple[str, ...] = (self.program, "-p", prompt, *words)
+        if request.mailbox is not None:
+            argv, files = self._listening(request, words)
+        return Launch(
+            argv,
+            env,
+            request.worktree,
+            (*files, *self.files(request, env)),
+            belongings=self.belongings(request, env),
+            mailbox=request.mailbox,
+            programs=(self.program,),
+        )
+
+    def _listening(self, request: TurnRequest, words: list[str]) -> tuple[tuple[str, ...], tuple[LaunchFile, ...]]:
+        """Behind the bridge that writes to its standard input: the prompt first, and letters as they come."""
+        order = {
+            "argv": [self.program, "-p", "--input-format", "stream-json", "--replay-user-messages", *words],
+            "prompt": request.prompt,
+            "messages": request.messages,
+            "mailbox": str(request.mailbox),
+        }
+        place = request.folder / f"turn-{request.turn}.order.json"
+        return (sys.executable, "-I", "-S", str(_BRIDGE), str(place)), (LaunchFile(place, json.dumps(order)),)
 
     def interactive(self, request: TurnRequest) -> Launch | None:
         launch = super().interactive(request)
@@ -105,7 +131,7 @@ class ClaudeEngine(AgentCli):
         return replace(launch, files=(*launch.files, shown), stand_ins=((own, shown.path),))
 
     def parser(self) -> Parser:
-        return ClaudeStreamParser()
+        return BridgeParser(ClaudeStreamParser())
 
     def session_parser(self) -> Parser:
         return ClaudeSessionParser()

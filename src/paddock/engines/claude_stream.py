@@ -55,6 +55,9 @@ class ClaudeStreamParser(JsonStream):
                 yield trace.Progress(kind)
 
     def _session_of(self, event: Node) -> Iterator[trace.TraceEntry]:
+        if event.word("type") == "command_lifecycle":
+            # Of a message to it, before it introduces itself.
+            return
         session = event.word("session_id")
         if session and not self._session:
             self._session = session

@@ -163,7 +163,12 @@ def find_command(order: TurnOrder, *folders: Path) -> str:
     for directory in (order.cwd, *folders):
         if not directory.is_dir():
             raise PaddockError(f"{where}: directory `{directory}` does not exist")
-    name = order.argv[0]
+    for name in order.programs:
+        _find_program(order, name, where)
+    return _find_program(order, order.argv[0], where)
+
+
+def _find_program(order: TurnOrder, name: str, where: str) -> str:
     if os.sep in name:
         path: str | None = os.path.join(order.cwd, name)
     else:

@@ -21,6 +21,7 @@ from paddock.git.enclosure.enclosure import Enclosure, make_control, switch
 from paddock.git.enclosure.residence import Residence, settle, shown_refs
 from paddock.git.repo import discover
 from paddock.git.settings import read_settings
+from paddock.sessions.mailbox import Letter, make_mailbox, post
 
 # aider alone doubles its pauses for a minute and has no setting to bound them.
 TURN_SECONDS = 200.0
@@ -138,6 +139,11 @@ class LiveTurn:
                 start_new_session=True,
             )
 
+    def post(self, *letters: Letter) -> None:
+        assert self._launch.mailbox is not None
+        for letter in letters:
+            post(self._launch.mailbox, letter)
+
     def wait_for(self, holds: Callable[[], bool], timeout_seconds: float = 60.0) -> None:
         """Wait for something the running turn brings about; fails when it ends or takes too long first."""
         deadline = time.monotonic() + timeout_seconds
@@ -240,7 +246,9 @@ class RealAgent:
     model: str | None
 
     @contextmanager
-    def start(self, prompt: str, *, turn: int = 1, session_id: str | None = None) -> Iterator[LiveTurn]:
+    def start(
+        self, prompt: str, *, turn: int = 1, session_id: str | None = None, messages: tuple[int, ...] = ()
+    ) -> Iterator[LiveTurn]:
         request = TurnRequest(
             prompt=prompt,
             task_text=prompt,
@@ -252,12 +260,18 @@ class RealAgent:
             turn=turn,
             git_dir=self.place.git_dir,
             base_env={**self.place.environment, **dict(self.provider)},
+            mailbox=self._mailbox(turn) if self.engine.capabilities.listens else None,
+            messages=messages,
         )
         live = LiveTurn(self.engine, self.engine.launch(request), self.place.folder, turn)
         try:
             yield live
         finally:
             live.kill()
+
+    def _mailbox(self, turn: int) -> Path:
+        make_mailbox(self.place.folder / f"turn-{turn}.mail")
+        return self.place.folder / f"turn-{turn}.mail"
 
     def run(self, prompt: str, *, turn: int = 1, session_id: str | None = None) -> Finished:
         """One turn from prompt to exit."""

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from paddock.core.summary import TurnSummary, observe
 from paddock.core.trace import Progress, TraceEntry
+from paddock.engines.claude_stream import ClaudeStreamParser
 from paddock.engines.protocol import MAX_LINE_BYTES, Parser, Source
 from paddock.engines.registry import BUILT_IN, load_engine
 from paddock.engines.settings import EngineSettings
@@ -130,7 +131,7 @@ def test_numbers_no_machine_could_count_to_are_not_believed() -> None:
 
 
 def test_a_parser_remembers_only_so_many_messages() -> None:
-    parser = parser_of("claude")
+    parser = ClaudeStreamParser()
     for number in range(1000):
         line = {"type": "assistant", "message": {"id": f"m{number}", "content": [], "usage": {"input_tokens": 1}}}
         list(parser.feed(json.dumps(line).encode()))

@@ -206,6 +206,7 @@ def start(site: Site, attempt: Attempt, launch: Launch, fence: MakeFence = no_fe
         launch.cwd,
         logs=launch.logs,
         mail=launch.mailbox is not None,
+        programs=launch.programs,
         fence=fence,
     )
     site.sessions.start(order)
