@@ -14,6 +14,7 @@ REQUESTS = {
     "down": "`POST /fleet/down`; the page that was asked stays, unless it is that of `run --web`",
     "stop": "`POST /tasks/stop`",
     "message": "`POST /tasks/message`",
+    "messages": "`GET /messages`",
     "tail": "`GET /tasks/{id}/transcript`; with --raw `GET /tasks/{id}/raw`; a CI run `GET /runs/{run}/log`",
     "diff": "`GET /tasks/{id}/diff`",
     "land": "`POST /tasks/approve`; with --branch `POST /queue/branches`",

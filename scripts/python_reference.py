@@ -9,7 +9,7 @@ import msgspec
 from paddock.api import results
 from paddock.api.fleet import Fleet
 from paddock.api.planning import Planning
-from paddock.api.waiting import Until
+from paddock.core.tasks.awaited import Until
 
 RESULTS = (results.Queued, results.LoggedEvent)
 INTRO = """\

@@ -13,6 +13,7 @@ from paddock.core.errors import PaddockError
 from paddock.core.ids import TaskId, task_id
 from paddock.core.intent import holds
 from paddock.core.intent import tasks as intent
+from paddock.core.intent.messages import send_message
 from paddock.core.merge import events as qe
 from paddock.core.merge.model import Change
 from paddock.core.snapshot import encode_board
@@ -109,7 +110,7 @@ class Fleet(RuleBasedStateMachine):
 
     @rule(names=some_numbers)
     def message(self, names: list[int]) -> None:
-        self.decide(intent.send_message, self.named(names), "also do this")
+        self.decide(send_message, self.named(names), "also do this")
 
     @rule(names=some_numbers)
     def hold(self, names: list[int]) -> None:

@@ -10,7 +10,8 @@ import pytest
 from paddock.core.events import AttemptEnded, AttemptStarted, DaemonTroubled, TurnEnded, TurnStarted
 from paddock.core.ids import TaskId
 from paddock.core.intent.budget import set_budget
-from paddock.core.intent.tasks import cancel_tasks, retry_tasks, send_message, stop_tasks
+from paddock.core.intent.messages import send_message
+from paddock.core.intent.tasks import cancel_tasks, retry_tasks, stop_tasks
 from paddock.core.money.spending import money_of
 from paddock.core.tasks.task import Phase
 from paddock.fleet.ledger import LEASE_SECONDS

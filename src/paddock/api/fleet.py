@@ -33,6 +33,7 @@ from paddock.core.ids import TaskId, parse_task, parse_task_range
 from paddock.core.intent.acceptance import make_acceptance
 from paddock.core.intent.forks import ForkSpec, fork_task
 from paddock.core.intent.landing import reject_task
+from paddock.core.intent.messages import send_message
 from paddock.core.intent.selection import require_convoy
 from paddock.core.intent.tasks import (
     Batch,
@@ -41,7 +42,6 @@ from paddock.core.intent.tasks import (
     added_in,
     cancel_tasks,
     retry_tasks,
-    send_message,
     stop_tasks,
 )
 from paddock.core.plaintext import defuse
@@ -234,10 +234,12 @@ class Fleet(Planning):
         name, known = parse_task(task), workspace.known
         return added_in(workspace.record(lambda board: fork_task(board, name, spec, known)))[0]
 
-    def message(self, tasks: Tasks, text: str) -> list[int]:
-        """A follow-up, or the answer to a question, delivered as the agents' next turn; returns its record numbers."""
-        names = _names(tasks)
-        records = self._record("message", lambda board: send_message(board, names, text))
+    def message(self, tasks: Tasks, text: str, *, now: bool = False) -> list[int]:
+        """A follow-up, or the answer to a question, delivered as the agents' next turn, or while they work where their
+        engine allows it; with `now` the running turn is interrupted for it. Returns its record numbers."""
+        names, workspace = _names(tasks), self._access.open("message")
+        by_agent = workspace.worker is not None
+        records = workspace.record(lambda board: send_message(board, names, text, now=now, by_agent=by_agent))
         return [record.seq for record in records]
 
     def stop(self, tasks: Tasks, reason: str = "") -> None:

@@ -13,8 +13,9 @@ from paddock.cli.terminal.text import cut, print_json, say
 from paddock.core.errors import PaddockError
 from paddock.core.events import TaskAdded
 from paddock.core.ids import TaskId, printable
+from paddock.core.intent.messages import send_message
 from paddock.core.intent.plan import drop_plan
-from paddock.core.intent.tasks import added_in, send_message
+from paddock.core.intent.tasks import added_in
 from paddock.core.plan.plan import Plan
 from paddock.fleet.plan_context import plan_limits
 from paddock.fleet.plan_preview import OpenPlan, open_plan, preview_plan, record_acceptance

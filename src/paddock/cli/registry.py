@@ -24,7 +24,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "down": ("up", "End the daemon; --now ends every agent too."),
     "web": ("web", "Show the fleet in a browser."),
     "stop": ("steer", "Stop running agents."),
-    "message": ("steer", "Send a follow-up to agents."),
+    "message": ("messages", "Send a follow-up to agents."),
+    "messages": ("messages", "Show what was sent to agents, delivered and answered."),
     "connect": ("connect", "Work with an agent yourself, in its own terminal."),
     "handback": ("connect", "Give a task back to its agent."),
     "ask": ("ask", "Put a question to a person; for agents."),
@@ -76,7 +77,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Set up": ("init", "doctor", "config", "engines", "agents", "notify", "completion"),
     "Tasks": ("plan", "add", "fork", "edit", "retry", "cancel", "convoy", "workflow", "route"),
     "Run agents": ("run", "up", "down", "stop"),
-    "Talk to agents": ("message", "connect", "handback", "path", "open", "exec", "wait"),
+    "Talk to agents": ("message", "messages", "connect", "handback", "path", "open", "exec", "wait"),
     "Inspect": ("status", "watch", "top", "web", "show", "results", "tail", "diff", "log"),
     "Land": (
         "review",

@@ -7,8 +7,9 @@ from paddock.core.errors import PaddockError
 from paddock.core.ids import TaskId
 from paddock.core.intent.choices import choices_of
 from paddock.core.intent.landing import Outdated, reject_task
+from paddock.core.intent.messages import send_message
 from paddock.core.intent.selection import RefusedTask
-from paddock.core.intent.tasks import retry_tasks, send_message, stop_tasks
+from paddock.core.intent.tasks import retry_tasks, stop_tasks
 from paddock.fleet.bulk import record_each
 from paddock.fleet.landing.approval import ApprovalRequest, approve
 from paddock.fleet.workspace import Workspace

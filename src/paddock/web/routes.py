@@ -10,6 +10,7 @@ from paddock.views.fleet.leases import LeasesView
 from paddock.views.fleet.page import FleetDocument
 from paddock.views.insight import InsightView
 from paddock.views.log.records import ToldRecord
+from paddock.views.messages import MessagesView
 from paddock.views.plan import PlanPreviewView
 from paddock.views.queue.overview import QueueView
 from paddock.views.queue.picture import Picture
@@ -31,6 +32,7 @@ from paddock.web.endpoints import (
     lease_requests,
     live_views,
     log,
+    messages,
     plans,
     queue_requests,
     recovery_requests,
@@ -73,6 +75,7 @@ ENDPOINTS: tuple[Endpoint[Any, Any], ...] = (
     ),
     read("/tasks/{id}", "A task with all that is known about it", TaskPage, live_views.read_task, NoQuery),
     read_long("/review", "As `paddock review --json`", WaitingView, approvals.read_waiting, approvals.ReviewQuery),
+    read("/messages", "As `paddock messages --json`", MessagesView, messages.list_messages, messages.MessagesQuery),
     read(
         "/findings",
         "As `paddock findings list --json`",

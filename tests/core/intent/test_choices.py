@@ -16,6 +16,7 @@ from paddock.core.intent import holds
 from paddock.core.intent import tasks as intent
 from paddock.core.intent.choices import Choice, choices_of
 from paddock.core.intent.landing import conflict_to_resolve, reject_task
+from paddock.core.intent.messages import send_message
 from paddock.core.intent.obstacles import TaskAction, possible_actions, require_possible
 from paddock.core.intent.queue import QueueSwitch, switch_queue
 from paddock.core.merge import events as qe
@@ -86,7 +87,7 @@ class Choosing(Fleet):
                 TaskAction.CANCEL: lambda name=name: intent.cancel_tasks(board, [name], ""),
                 TaskAction.RETRY: lambda name=name: intent.retry_tasks(board, [name], 1, ""),
                 TaskAction.STOP: lambda name=name: intent.stop_tasks(board, [name], ""),
-                TaskAction.MESSAGE: lambda name=name: intent.send_message(board, [name], "hello"),
+                TaskAction.MESSAGE: lambda name=name: send_message(board, [name], "hello"),
                 TaskAction.EDIT: lambda name=name: intent.edit_task(board, name, ev.TaskEdited(priority=1), KNOWN),
                 TaskAction.REJECT: lambda name=name: reject_task(board, name, "not so"),
                 TaskAction.RESOLVE: lambda name=name: resolve(board, name),

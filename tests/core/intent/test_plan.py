@@ -5,8 +5,9 @@ import pytest
 from paddock.core import events as ev
 from paddock.core.errors import IllegalTransition, Misuse, PaddockError
 from paddock.core.ids import TaskId
+from paddock.core.intent.messages import send_message
 from paddock.core.intent.plan import PlanRequest, accept_plan, drop_plan, request_plan, require_open_plan
-from paddock.core.intent.tasks import Known, send_message
+from paddock.core.intent.tasks import Known
 from paddock.core.plan.plan import Plan, PlannedTask, encode_plan
 from paddock.core.routing import RosterAgent
 from paddock.core.tasks.task import Phase

@@ -13,6 +13,7 @@ from paddock.core.ids import AttemptId, TaskId, is_task
 from paddock.core.intent.budget import reset_limits, set_budget
 from paddock.core.intent.landing import reject_task
 from paddock.core.intent.leases import LeaseClaim, LeaseRequest, release_lease, renew_lease, request_lease
+from paddock.core.intent.messages import send_message
 from paddock.core.intent.obstacles import TaskAction, require_possible
 from paddock.core.intent.queue import QueueSwitch, cancel_change, move_change, retry_changes, switch_queue
 from paddock.core.intent.selection import Bulk, Selection, select_tasks
@@ -24,7 +25,6 @@ from paddock.core.intent.tasks import (
     cancel_tasks,
     edit_task,
     retry_tasks,
-    send_message,
     stop_tasks,
 )
 from paddock.core.leases.lease import Holder

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from paddock.core import events as ev
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.ids import TaskId
+from paddock.core.intent.messages import send_message
 from paddock.core.intent.tasks import (
     Batch,
     Known,
@@ -15,7 +16,6 @@ from paddock.core.intent.tasks import (
     cancel_tasks,
     edit_task,
     retry_tasks,
-    send_message,
     stop_tasks,
 )
 from paddock.core.tasks.task import Phase

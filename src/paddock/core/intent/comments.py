@@ -10,7 +10,7 @@ from paddock.core.board import Board
 from paddock.core.errors import Misuse
 from paddock.core.ids import TaskId, harmless, printable
 from paddock.core.intent.landing import reject_task
-from paddock.core.intent.tasks import send_message
+from paddock.core.intent.messages import send_message
 
 MOST_COMMENTS = 200
 PATH_CHARS = 1_000

@@ -127,9 +127,10 @@ def _message(_board: Board, task: Task) -> Obstacle | None:
         hint = f"change its brief: `paddock edit {task.id} --brief …`"
         return _of(task, "has no agent yet", hint, "it has no agent yet: change its brief instead")
     if task.phase is Phase.QUEUED:
-        return _of(task, f"{task.phase.words}: its agent is gone", "add a new task for the rest")
+        hint = f"take it out first: `paddock queue cancel {task.id}`"
+        return _of(task, f"{task.phase.words}: its agent is gone", hint)
     if task.phase in {Phase.LANDED, Phase.CANCELLED}:
-        return _of(task, f"{task.phase.words}: its agent is gone", f"go on from it: `paddock fork {task.id} …`")
+        return _of(task, f"{task.phase.words}: its agent is gone", _fork(task))
     return None
 
 
@@ -152,7 +153,7 @@ def _connect(_board: Board, task: Task) -> Obstacle | None:
     if task.phase is Phase.CANCELLED and live is not None:
         return _of(task, f"was cancelled: `{live.id}` is still being stopped", _look(task))
     if task.phase in {Phase.LANDED, Phase.CANCELLED}:
-        return _of(task, f"{task.phase.words}", f"go on from it in a new task: `paddock fork {task.id} …`")
+        return _of(task, f"{task.phase.words}", _fork(task))
     if task.phase is Phase.QUEUED:
         return _of(task, "is in the merge queue", f"take it out first: `paddock queue cancel {task.id}`")
     if task.worker is None:
@@ -192,6 +193,10 @@ def since_words(at: float) -> str:
 
 def _of(task: Task, predicate: str, hint: str, why: str = "") -> Obstacle:
     return Obstacle(why or f"it {predicate}", f"task `{task.id}` {predicate}", hint)
+
+
+def _fork(task: Task) -> str:
+    return f"go on from it in a new task: `paddock fork {task.id} …`"
 
 
 def _look(task: Task) -> str:

@@ -187,15 +187,6 @@ def stop_tasks(board: Board, tasks: Iterable[TaskId], reason: str) -> list[ev.Dr
     return drafts
 
 
-def send_message(board: Board, tasks: Iterable[TaskId], text: str) -> list[ev.Draft]:
-    check_brief(text, "the message")
-    drafts = []
-    for name in dict.fromkeys(tasks):
-        require_possible(board, board.task(name), TaskAction.MESSAGE)
-        drafts.append(ev.Draft(ev.MessageSent(text), task=name))
-    return drafts
-
-
 def _check_spec(spec: TaskSpec, known: Known) -> None:
     try:
         check_brief(spec.brief, "the brief")

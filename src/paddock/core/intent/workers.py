@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from paddock.core.errors import PaddockError
-from paddock.core.events import Draft, Event, MessagesRead, NoopDeclared, QuestionAsked, RequestRefused
+from paddock.core.events import Draft, Event, MessageSent, MessagesRead, NoopDeclared, QuestionAsked, RequestRefused
 from paddock.core.ids import RUN_OWNER, AttemptId, TaskId, printable, task_of
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def require_events(board: "Board", worker: Worker, drafts: Sequence[Draft]) -> N
             case Right.LEASE:
                 _require_own_lease(board, worker, draft.event)
             case Right.MESSAGE:
-                _require_reachable(board, worker, draft.task)
+                _require_reachable(board, worker, draft)
             case Right.ADD:
                 if len(board.open) >= MOST_OPEN_TASKS:
                     raise PaddockError(
@@ -225,8 +225,15 @@ def _require_own_lease(board: "Board", worker: Worker, event: Event) -> None:
         )
 
 
-def _require_reachable(board: "Board", worker: Worker, name: TaskId | None) -> None:
-    task = board.task(name or TaskId(""))
+def _require_reachable(board: "Board", worker: Worker, draft: Draft) -> None:
+    task = board.task(draft.task or TaskId(""))
+    event = draft.event
+    if isinstance(event, MessageSent) and (event.now or event.like or event.answers):
+        raise NotForWorkers(
+            "message of a person's",
+            f"you run inside {worker.place}: only people interrupt agents, repeat messages and answer questions",
+            "send the text itself: `paddock message t3 …`",
+        )
     if worker.attempt and task.id == task_of(AttemptId(worker.attempt)):
         raise PaddockError(f"`{task.id}` is your own task: you cannot send yourself a message")
     if task.live_attempt is None:

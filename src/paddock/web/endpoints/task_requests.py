@@ -1,5 +1,6 @@
 """What can be asked for about tasks: the same requests as on the command line, each decided and recorded as there."""
 
+from contextlib import closing
 from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
@@ -11,6 +12,7 @@ from paddock.core.ids import parse_task
 from paddock.core.intent.acceptance import MOST_COMMANDS, MOST_FILES, make_acceptance
 from paddock.core.intent.comments import CommentsRequest, comment_on
 from paddock.core.intent.forks import ForkSpec, fork_task
+from paddock.core.intent.messages import parse_message, send_message, text_to_repeat
 from paddock.core.intent.selection import Bulk, Selection
 from paddock.core.intent.tasks import (
     Batch,
@@ -20,11 +22,11 @@ from paddock.core.intent.tasks import (
     cancel_tasks,
     edit_task,
     retry_tasks,
-    send_message,
     stop_tasks,
 )
 from paddock.core.tasks.task import Phase
 from paddock.core.tasks.vocabulary import Role
+from paddock.fleet.message_log import find_record
 from paddock.fleet.workspace import Workspace
 from paddock.views.document import Document
 from paddock.web.endpoint import Asked, FilterText, NoQuery, Visit
@@ -76,13 +78,16 @@ def cancel(visit: Visit[NoQuery, TasksBody]) -> BulkAnswer:
 
 class MessageBody(Asked, frozen=True):
     """To `tasks`, ids or ranges such as `t3-t7`, or to all in a `phase`, of a `convoy` or that match a filter `where`,
-    and have had an agent."""
+    and have had an agent. With `now` it interrupts what they do; `like` is a message, such as `m12`, whose text is sent
+    instead of `text`."""
 
-    text: Text
+    text: Text = ""
     tasks: Annotated[tuple[TaskName, ...], Meta(max_length=MOST_TASKS)] = ()
     phase: Phase | None = None
     convoy: str | None = None
     where: FilterText | None = None
+    now: bool = False
+    like: Annotated[str, Meta(max_length=40)] = ""
 
 
 def message(visit: Visit[NoQuery, MessageBody]) -> BulkAnswer:
@@ -92,7 +97,16 @@ def message(visit: Visit[NoQuery, MessageBody]) -> BulkAnswer:
     names = chosen_tasks(visit.workspace, wanted, Bulk.MESSAGE)
     if not names:
         raise Misuse("there is no task to send it to", "name some in `tasks`")
-    return record_for_each(visit.workspace, names, lambda b, name: send_message(b, [name], body.text))
+    number = parse_message(body.like) if body.like else 0
+    text = _text_to_repeat(visit.workspace, number) if number else body.text
+    return record_for_each(
+        visit.workspace, names, lambda b, name: send_message(b, [name], text, now=body.now, like=number)
+    )
+
+
+def _text_to_repeat(workspace: Workspace, number: int) -> str:
+    with closing(workspace.read()) as store:
+        return text_to_repeat(find_record(store, number), number)
 
 
 class AcceptFileBody(Asked, frozen=True):

@@ -1,0 +1,227 @@
+"""`paddock message` and `paddock messages`: what people tell agents, and what became of it."""
+
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from paddock.cli.options import DURATION, prints_json
+from paddock.cli.selection import parse_tasks, takes_where
+from paddock.cli.terminal.complaint import complain
+from paddock.cli.terminal.text import cut, paint, print_document, width
+from paddock.cli.workspace import open_workspace
+from paddock.core.errors import Misuse
+from paddock.core.events import Record
+from paddock.core.ids import TaskId, printable
+from paddock.core.intent.messages import message_name, parse_message, send_message, text_to_repeat
+from paddock.core.intent.selection import Bulk, RefusedTask, Selection, select_tasks
+from paddock.core.tasks.task import Phase
+from paddock.core.wording import BRIEF_LIMIT
+from paddock.fleet.bulk import record_each
+from paddock.fleet.message_log import find_record, read_receipts
+from paddock.fleet.service.presence import Presence, look_for_daemon
+from paddock.fleet.workspace import Workspace
+from paddock.views.messages import MessageView
+
+if TYPE_CHECKING:
+    from paddock.core.filter.tasks import TaskFilter
+
+LOOK_SECONDS = 0.2
+LONGEST_WAIT_SECONDS = 600.0
+MOST_SHOWN = 10_000
+_COLOURS = {"queued": "yellow", "told": "yellow", "delivered": "green", "answered": "green", "dropped": "bright_black"}
+
+
+@click.command("message")
+@click.argument("words", nargs=-1, metavar="[TASKS]… TEXT")
+@click.option("--phase", type=click.Choice([phase.value for phase in Phase]), help="Send to all tasks in this phase.")
+@click.option("--convoy", help="Send to all tasks of this convoy that have had an agent.")
+@takes_where
+@click.option("--file", metavar="FILE", help="Read the text from a file, or from standard input with `-`.")
+@click.option("--like", metavar="MESSAGE", help="Send the text of an earlier message, such as m12, once more.")
+@click.option("--now", is_flag=True, help="Interrupt what they are doing, instead of waiting for the end of the turn.")
+@click.option("--wait", type=DURATION, default=0.0, help="Wait this long, 10m at most, until the agents have it.")
+@click.option("--dry-run", is_flag=True, help="Show whom it would go to, and send nothing.")
+@prints_json
+@click.pass_context
+def message_command(
+    ctx: click.Context,
+    words: tuple[str, ...],
+    phase: str | None,
+    convoy: str | None,
+    where: "TaskFilter | None",
+    file: str | None,
+    like: str | None,
+    now: bool,
+    wait: float,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Send TEXT to the agents of TASKS, or of all tasks that match.
+
+    It is delivered at once where the engine takes messages while it works, and otherwise as their next turn. Agents
+    that have ended are resumed with it. Where an agent's engine waits for an answer, TEXT is that answer.
+    """
+    workspace = open_workspace(ctx)
+    number = parse_message(like) if like is not None else 0
+    _refuse_to_workers(workspace, now=now, like=number)
+    named, text = _read_words(workspace, words, file, number)
+    chosen = Selection(tuple(named), convoy=convoy, phase=phase, where=where)
+    if named and chosen.in_bulk:
+        raise Misuse("task names cannot be combined with --phase, --convoy or --where", "use one or the other")
+    board = workspace.board()
+    names = select_tasks(board, chosen, Bulk.MESSAGE) if named or chosen.in_bulk else []
+    if not names:
+        raise Misuse(
+            "there is no task to send it to", "name tasks before the text, or use --phase, --convoy or --where"
+        )
+    by_agent = workspace.worker is not None
+    if dry_run:
+        for name in names:
+            send_message(board, [name], text, now=now, like=number, by_agent=by_agent)
+        _say_what_would(names, text, as_json=as_json)
+        return
+    records, refused = record_each(
+        workspace, names, lambda b, name: send_message(b, [name], text, now=now, like=number, by_agent=by_agent)
+    )
+    told = _await_receipts(workspace, records, min(wait, LONGEST_WAIT_SECONDS)) if wait else {}
+    _report(workspace, records, refused, told, as_json=as_json)
+    if refused:
+        ctx.exit(1)
+
+
+@click.command("messages")
+@click.argument("tasks", nargs=-1)
+@click.option("-n", "--last", "most", type=click.IntRange(1, MOST_SHOWN), default=30, help="How many; the newest.")
+@prints_json
+@click.pass_context
+def messages_command(ctx: click.Context, tasks: tuple[str, ...], most: int, as_json: bool) -> None:
+    """Show the messages to the agents of TASKS, or to all: sent, delivered, answered."""
+    from paddock.fleet.message_log import read_answers, read_messages
+    from paddock.views.messages import view_messages
+
+    workspace = open_workspace(ctx)
+    names = parse_tasks(tasks)
+    with closing(workspace.read()) as store:
+        board = store.board()
+        for name in names:
+            board.task(name)
+        found = read_messages(store, board, names, most)
+        seen = view_messages(found, read_answers(workspace.site, board, found))
+    if as_json:
+        print_document(messages=seen.messages)
+        return
+    if not seen.messages:
+        click.echo(f"no message was sent{' to ' + ', '.join(names) if names else ''}", err=True)
+    for one in seen.messages:
+        _print_message(one)
+
+
+def _refuse_to_workers(workspace: Workspace, *, now: bool, like: int) -> None:
+    """Agents may tell each other something, and neither interrupt others nor read what people told them."""
+    if workspace.worker is None or not (now or like):
+        return
+    from paddock.core.intent.workers import NotForWorkers
+
+    asked = "message --now" if now else "message --like"
+    refusal = NotForWorkers(asked, f"`paddock {asked}` is not for agents", "send the text itself, without the option")
+    workspace.refuse(refusal)
+    raise refusal
+
+
+def _read_words(workspace: Workspace, words: tuple[str, ...], file: str | None, like: int) -> tuple[list[TaskId], str]:
+    """The tasks that were named, and the text. Raises Misuse."""
+    if file is not None and like:
+        raise Misuse("--file and --like cannot be used together", "say the text in one way")
+    if like:
+        with closing(workspace.read()) as store:
+            return parse_tasks(words), text_to_repeat(find_record(store, like), like)
+    if file is not None:
+        return parse_tasks(words), _read_file(file)
+    if not words:
+        raise Misuse("there is no text to send", 'write it last: `paddock message t3 "also the tests"`')
+    *tasks, text = words
+    return parse_tasks(tuple(tasks)), text
+
+
+def _read_file(file: str) -> str:
+    try:
+        if file == "-":
+            content = sys.stdin.buffer.read(BRIEF_LIMIT + 1)
+        else:
+            with Path(file).open("rb") as opened:
+                content = opened.read(BRIEF_LIMIT + 1)
+        return content.decode()
+    except OSError as error:
+        raise Misuse(f"`{printable(file)}` cannot be read: {error.strerror}", "name a file of text") from None
+    except UnicodeDecodeError as error:
+        raise Misuse(f"`{printable(file)}` is not UTF-8 at byte {error.start + 1}", "messages are text") from None
+
+
+def _say_what_would(names: Sequence[TaskId], text: str, *, as_json: bool) -> None:
+    size = len(text.encode())
+    if as_json:
+        print_document(ids=list(names), messages=[], bytes=size, dry_run=True)
+    else:
+        click.echo(f"would send {size:,} bytes to {', '.join(names)}")
+
+
+def _await_receipts(workspace: Workspace, records: Sequence[Record], seconds: float) -> dict[int, str]:
+    """The evidence of those that were delivered in that time."""
+    wanted = {record.seq for record in records}
+    deadline = time.monotonic() + seconds
+    told: dict[int, str] = {}
+    with closing(workspace.read()) as store, store.listen() as listener:
+        while wanted and not wanted <= told.keys():
+            told = read_receipts(store, min(wanted))
+            if (left := deadline - time.monotonic()) <= 0:
+                break
+            if not wanted <= told.keys():
+                listener.wait(min(LOOK_SECONDS, left))
+    return told
+
+
+def _report(
+    workspace: Workspace,
+    records: Sequence[Record],
+    refused: Sequence[RefusedTask],
+    told: dict[int, str],
+    *,
+    as_json: bool,
+) -> None:
+    if as_json:
+        print_document(
+            ids=[str(record.task) for record in records],
+            messages=[record.seq for record in records],
+            delivered=[record.seq for record in records if record.seq in told],
+            refused=[{"task": one.task, "error": one.error.message} for one in refused],
+        )
+        return
+    for record in records:
+        name = message_name(record.seq)
+        if record.seq in told:
+            click.echo(f"delivered as {name} to {record.task}: {told[record.seq]}")
+        else:
+            click.echo(f"queued as {name} for {record.task}")
+    for one in refused:
+        complain(one.error.message, one.error.hint)
+    is_waiting = any(record.seq not in told for record in records)
+    if is_waiting and look_for_daemon(workspace.board(), time.time()).presence in {Presence.NONE, Presence.GONE}:
+        click.echo("\nno daemon is running: `paddock up` or `paddock run` delivers it", err=True)
+
+
+def _print_message(one: MessageView) -> None:
+    how = " at once" if one.now else ""
+    again = f", like {one.like}" if one.like else ""
+    state = paint(one.state.value, _COLOURS[one.state])
+    click.echo(f"{one.id}  {one.task}  {state}  {one.at[:10]} {one.at[11:16]} by {one.by}{how}{again}")
+    room = max(20, width() - 4)
+    click.echo(f"    {cut(one.text, room)}")
+    if one.evidence:
+        click.echo(paint(f"    {cut(one.evidence, room)}", "bright_black"))
+    if one.answer:
+        click.echo(f"    → {cut(one.answer, room - 2)}")
