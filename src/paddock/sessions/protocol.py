@@ -43,8 +43,8 @@ class TurnOrder:
     `cwd` is a folder of the host that runs it. With `one_stream` standard error goes where standard output goes, so
     that both are read in the order they were written. `logs` are files in which the command tells more. With `mail`
     it has a mailbox. `programs` are what the command in its turn starts: they have to be there too. `fence` is asked
-    when the command is about to begin. Without one the command sees what its starter sees; with one, what it started ends
-    with it.
+    when the command is about to begin. Without one the command sees what its starter sees; with one, what it started
+    ends with it.
     """
 
     turn: Turn
