@@ -5,10 +5,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from paddock.core import events as ev
-from paddock.core.ids import attempt_id
+from paddock.core.ids import TaskId, attempt_id
 from paddock.core.merge import events as qe
 from paddock.core.money.budget import FLEET
-from paddock.core.notify.concern import Concern, ConcernKind, Scarcity, find_concerns
+from paddock.core.notify.concern import Concern, ConcernKind, Scarcity, Seen, find_concerns
 from paddock.core.notify.notification import BODY_CHARACTERS, TITLE_CHARACTERS, compose, defuse_words
 from paddock.core.redaction import HIDDEN, redact
 from paddock.core.tasks.vocabulary import Outcome, Step
@@ -42,6 +42,18 @@ def test_what_stops_everything_is_told_first_and_each_kind_only_if_asked_for(led
     assert kinds(ledger, ("failed", "halted")) == ["halted", "failed"]
     assert kinds(ledger, ()) == []
     assert all(concern.run.startswith("paddock ") for concern in find_concerns(ledger.board, ALL, START))
+
+
+def test_who_looks_often_finds_the_same(ledger: Ledger) -> None:
+    seen: Seen = {}
+    for end in ("fail", "approval", "block"):
+        ledger.attempt(ledger.add(), end, head=HEAD)
+        found = find_concerns(ledger.board, ALL, START, seen=seen)
+        assert found == find_concerns(ledger.board, ALL, START)
+    ledger.write(ev.Draft(ev.TaskRetried(2), task=TaskId("t1")))
+    assert find_concerns(ledger.board, ALL, START, seen=seen) == find_concerns(ledger.board, ALL, START)
+    ledger.attempt(TaskId("t1"), "fail")
+    assert find_concerns(ledger.board, ALL, START, seen=seen) == find_concerns(ledger.board, ALL, START)
 
 
 def test_a_question_stays_one_question_when_the_turn_ends_over_it(ledger: Ledger) -> None:

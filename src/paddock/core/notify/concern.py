@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from paddock.core.board import Board
+from paddock.core.ids import TaskId
 from paddock.core.merge.model import Decided, Ending
 from paddock.core.money.budget import FLEET, Amount, BudgetBook, Cost, limit_of
 from paddock.core.money.spending import day_of, money_of, tokens_of
@@ -61,17 +62,25 @@ _KINDS = {
 }
 
 
+_ORDER = {kind: rank for rank, kind in enumerate(ConcernKind)}
+Seen = dict[TaskId, tuple[Task, "Concern | None"]]
+"""What was found of each task when it was last looked at, for who looks often: most have not changed since."""
+
+
 def find_concerns(
-    board: Board, about: Collection[str], now: float, since: float = 0.0, scarce: Scarcity | None = None
+    board: Board,
+    about: Collection[str],
+    now: float,
+    since: float = 0.0,
+    scarce: Scarcity | None = None,
+    seen: Seen | None = None,
 ) -> list[Concern]:
     """What there is to tell now, the most pressing first. `since` is when somebody began to be told: what landed
     before that is no news."""
     found = [*_halt(board)] if ConcernKind.HALTED in about else []
     if ConcernKind.BUDGET in about:
         found += _budgets(board, now, scarce)
-    tasks = (_task_concern(board.tasks[name], about) for name in board.needy)
-    order = {kind: rank for rank, kind in enumerate(ConcernKind)}
-    found += sorted((concern for concern in tasks if concern is not None), key=lambda concern: order[concern.kind])
+    found += sorted(_of_tasks(board, about, {} if seen is None else seen), key=lambda concern: _ORDER[concern.kind])
     if ConcernKind.LANDED in about:
         landed = (one for one in board.queue.decided if one.outcome is Ending.LANDED and one.at >= since)
         found += [_landed(one) for one in landed]
@@ -81,6 +90,17 @@ def find_concerns(
 def _halt(board: Board) -> Iterator[Concern]:
     if (halted := board.halted) is not None:
         yield Concern(ConcernKind.HALTED, f"halted:{halted.at}", "merge queue", halted.reason, "paddock queue why main")
+
+
+def _of_tasks(board: Board, about: Collection[str], seen: Seen) -> Iterator[Concern]:
+    if len(seen) > 2 * len(board.needy):
+        seen.clear()
+    for name in board.needy:
+        task, known = board.tasks[name], seen.get(name)
+        if known is None or known[0] is not task:
+            known = seen[name] = task, _task_concern(task, about)
+        if known[1] is not None:
+            yield known[1]
 
 
 def _task_concern(task: Task, about: Collection[str]) -> Concern | None:

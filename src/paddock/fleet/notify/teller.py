@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from paddock.core.admission.admit import LimitedBy
 from paddock.core.board import Board
 from paddock.core.lead import Succeeded
-from paddock.core.notify.concern import Concern, Scarcity, find_concerns
+from paddock.core.notify.concern import Concern, Scarcity, Seen, find_concerns
 from paddock.core.notify.notification import compose
 from paddock.core.notify.outbox import Flight, Outbox, due_at, fail, last_chance, look, reopen, take
 from paddock.fleet.checkpoints import checkpoint
@@ -60,6 +60,7 @@ class Teller:
         self._anchor = self.site.clock.now() - self.site.clock.boottime()
         self._stirred = asyncio.Event()
         self._concerns: dict[str, Concern] = {}
+        self._seen: Seen = {}
         self._looked_at: tuple[int, Scarcity | None] | None = None
         self.couriers: list[subprocess.Popen[bytes]] = []
         identity, now = self.site.log_identity, self.steady()
@@ -118,7 +119,8 @@ class Teller:
         scarce = Scarcity(bound.on, bound.reason) if bound is not None and is_money else None
         if self._looked_at != (board.seq, scarce):
             self._looked_at = board.seq, scarce
-            found = find_concerns(board, self._settings.about, self.site.clock.now(), self.memory.since, scarce)
+            now, since = self.site.clock.now(), self.memory.since
+            found = find_concerns(board, self._settings.about, now, since, scarce, self._seen)
             self._concerns = {concern.key: concern for concern in found}
         state_dir, now = self.site.state_dir, self.steady()
         self._update(lambda one, outbox: look(settle(state_dir, one.id, outbox, now), self._concerns, now))
