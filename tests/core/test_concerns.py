@@ -11,6 +11,7 @@ from paddock.core.money.budget import FLEET
 from paddock.core.notify.concern import Concern, ConcernKind, Scarcity, Seen, find_concerns
 from paddock.core.notify.notification import BODY_CHARACTERS, TITLE_CHARACTERS, compose, defuse_words
 from paddock.core.redaction import HIDDEN, redact
+from paddock.core.tasks.task import Phase
 from paddock.core.tasks.vocabulary import Outcome, Step
 from tests.core.ledger import START, Ledger
 from tests.core.test_board_machine import HEAD
@@ -79,6 +80,19 @@ def test_a_task_that_fails_again_is_news(ledger: Ledger) -> None:
     ledger.attempt(task, "fail")
     assert len(keys(ledger)) == 1
     assert keys(ledger) != before
+
+
+def test_who_visited_a_task_and_left_it_as_it_was_is_not_told_how_it_stands(ledger: Ledger) -> None:
+    task = ledger.add()
+    ledger.attempt(task, "approval", head=HEAD)
+    visit = attempt_id(task, 2)
+    came = (ev.AttemptStarted("claude", "b" * 40, f"paddock/{task}", visit=True), ev.AttemptHeld())
+    left = (ev.HoldEnded(), ev.AttemptEnded(Outcome.LEFT, Step.APPROVAL, counted=False, head=HEAD))
+    ledger.write(*(ev.Draft(event, task=task, attempt=visit) for event in (*came, *left)))
+    assert ledger.task(task).phase is Phase.APPROVAL
+    assert kinds(ledger) == []
+    ledger.write(ev.Draft(ev.TaskBlocked("needs a key", "export KEY"), task=task))
+    assert kinds(ledger) == ["blocked"]
 
 
 def test_a_task_over_its_budget_is_told_as_that(ledger: Ledger) -> None:

@@ -126,9 +126,10 @@ def _state(task: Task, need: Need) -> str:
 
 
 def _was_left(task: Task) -> bool:
-    """A person has looked into it and left it as it was: whoever that was need not be told."""
+    """A person has visited it and left it as it was, and so knows how it stands."""
     last = task.last
-    return last is not None and last.outcome is Outcome.LEFT and last.ended == task.since
+    visited = last is not None and last.found is not None and last.outcome is Outcome.LEFT
+    return visited and last is not None and last.ended == task.since
 
 
 def _is_over_budget(task: Task) -> bool:
