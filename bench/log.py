@@ -28,6 +28,10 @@ from paddock.store.schema import connect, create_log
 from paddock.store.sqlite import SqliteStore
 
 WRITERS = 8
+LISTED = "phase=ready,running and agent=fixer"
+"""A filter for which the board has a list of all tasks that can match."""
+UNLISTED = "cost>100 or (outcome=crash* and label=area/*) or nowhere"
+"""One that looks at every task, in every field that is searched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +168,7 @@ def status_lines(folder: Path, sizes: Sizes) -> list[Line]:
         "full": full,
     }
     subjects = {name: timed_status(command, top) for name, top in tops.items()}
+    subjects |= {text: timed_status(command, full, "--where", text) for text in (LISTED, UNLISTED)}
     subjects["pass"] = lambda: 1000 * wall_seconds([python, "-c", "pass"], folder)
     subjects["help"] = lambda: 1000 * wall_seconds([str(command), "--help"], folder)
     took = take_turns(subjects, sizes.status_rounds)
@@ -177,14 +182,16 @@ def status_lines(folder: Path, sizes: Sizes) -> list[Line]:
         Line(f"status, {tasks:,} tasks, all of them open", took["open"], "ms", word, bare, 8),
         Line(f"status, {few:,} tasks, {fewer:,} events", took["short"], "ms", word, bare),
         Line(f"status, {few:,} tasks, {many:,} events", took["long"], "ms", f"{fewer:,} events", took["short"], 1.3),
+        Line(f"status --where '{LISTED}', {tasks:,} tasks", took[LISTED], "ms", "status", took["full"], 1.5),
+        Line(f"status --where '{UNLISTED}', {tasks:,} tasks", took[UNLISTED], "ms", "status", took["full"], 4),
         Line(f"rebuild of {records:,} events", rebuild, "s", "", None, 20),
         Line("bytes per event on disk", size / records, "B"),
         Line("hash chain alone, per event", hash_microseconds(), "us"),
     ]
 
 
-def timed_status(command: Path, top: Path) -> Callable[[], float]:
-    return lambda: 1000 * wall_seconds([str(command), "status"], top)
+def timed_status(command: Path, top: Path, *options: str) -> Callable[[], float]:
+    return lambda: 1000 * wall_seconds([str(command), "status", *options], top)
 
 
 def make_repository(top: Path, tasks: int, events: int) -> Path:

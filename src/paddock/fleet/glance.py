@@ -16,7 +16,6 @@ from paddock.core.board import Board
 from paddock.core.ids import AttemptId, task_of
 from paddock.core.money.budget import DayCost
 from paddock.core.money.spending import day_of
-from paddock.fleet.clock import SYSTEM_CLOCK
 from paddock.sessions.hints import read_hint, write_hint
 from paddock.sessions.regular import stat_regular
 
@@ -91,7 +90,13 @@ def read_glance(state_dir: Path, now: float | None = None) -> Glance:
         if len(_seen) >= KEPT_FILES:
             _seen.clear()
         _seen[path] = known
-    age = (SYSTEM_CLOCK.now() if now is None else now) - known[1].at
+    if now is None:
+        from paddock.fleet.clock import (
+            SYSTEM_CLOCK,
+        )  # imports asyncio, which would slow down commands that know the time
+
+        now = SYSTEM_CLOCK.now()
+    age = now - known[1].at
     return known[1] if abs(age) <= OLD_SECONDS else NOTHING
 
 

@@ -29,6 +29,8 @@ T = TypeVar("T")
 Matches: TypeAlias = Callable[[T], bool]
 _Fits: TypeAlias = Callable[[str], bool]
 
+_BETWEEN = "\0"
+
 _COMPARED: dict[Operator, Callable[[float, float], bool]] = {
     Operator.IS: operator.eq,
     Operator.IS_NOT: operator.eq,
@@ -72,9 +74,19 @@ def _negated(test: Matches[T]) -> Matches[T]:
 
 
 def _compile_search(words: tuple[WordPattern, ...], readers: FieldReaders[T]) -> Matches[T]:
-    tests = [_contains(word) for word in words]
+    """Fields are looked through as one text, with a mark between them that no plain word has."""
     reads = [readers.words[name] for name in SEARCHED if name in readers.words]
-    return lambda subject: any(test(value.lower()) for read in reads for value in read(subject) for test in tests)
+    plain = [word.text.lower() for word in words if not word.wild and _BETWEEN not in word.text]
+    others = [_contains(word) for word in words if word.wild or _BETWEEN in word.text]
+
+    def matches(subject: T) -> bool:
+        values: list[str] = []
+        for read in reads:
+            values += read(subject)
+        text = _BETWEEN.join(values).lower()
+        return any(word in text for word in plain) or any(test(value.lower()) for test in others for value in values)
+
+    return matches
 
 
 def _compile_comparison(tree: Comparison, readers: FieldReaders[T]) -> Matches[T]:
