@@ -143,6 +143,7 @@ class AcpTurn:
         blocks = [{"type": "text", "text": text} for text in prompt.texts]
         params = {"sessionId": self._opened.session, "prompt": blocks}
         prompt.answer = await self._link.ask("session/prompt", params, None)
+        self._tell_all(self._reader.flush())
         reason = prompt.answer.word("stopReason")
         if reason != "cancelled":
             self._taken(prompt, f"session/prompt {prompt.number} answered: {reason}")
