@@ -139,14 +139,19 @@ def _belongs(line: str, column: int) -> bool:
     return bool(line.strip()) and not line[:column].strip(" │|") and not _BLANK.match(line)
 
 
-def _text_above(lines: tuple[str, ...], end: int) -> str:
+def _text_above(rows: tuple[str, ...], end: int) -> str:
     """The words of the dialog: up to a rule, or to the top."""
     taken: list[str] = []
-    for line in reversed(lines[:end]):
+    for line in reversed(rows[:end]):
         if taken and re.match(r"^[\s╭╮]*[─━▔═]{8,}", line):
             break
         if line.strip(" │|"):
             taken.append(line.strip(" │|"))
         if len(taken) >= 30:
             break
-    return clip("\n".join(reversed(taken)), DIALOG_LIMIT)
+    if not taken:
+        return ""
+    lines = taken[::-1]
+    asks = next((at for at in range(len(lines) - 1, 0, -1) if "?" in lines[at]), 0)
+    # Where there is room for one line only, it is the question.
+    return clip("\n".join((lines[asks], *lines[:asks], *lines[asks + 1 :])), DIALOG_LIMIT)

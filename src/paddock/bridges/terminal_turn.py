@@ -88,6 +88,7 @@ class TerminalTurn:
         self._screen = Screen(())
         self._started_at = self._changed_at = self._spoke_at = time.monotonic()
         self._is_ready = False
+        self._is_closed = False
 
     def run(self) -> int:
         """The status of the turn. Raises PaddockError for a terminal that cannot be had or is taken away."""
@@ -106,7 +107,12 @@ class TerminalTurn:
             self._pause()
 
     def close(self) -> None:
-        self._pane.end()
+        """Ends the terminal. What its program has written meanwhile is told: a message that it took must not be told
+        it again."""
+        if not self._is_closed:
+            self._is_closed = True
+            self._pane.end()
+            self._read_file()
 
     def _tell(self, entry: TraceEntry) -> None:
         self._spoke_at = time.monotonic()

@@ -4,7 +4,6 @@ The terminal is a pane of a tmux server that nobody else uses. Words go in by br
 is seen in the CLI's own file of the conversation. What that file tells is printed as the turn's output.
 """
 
-import contextlib
 import signal
 import sys
 from pathlib import Path
@@ -18,26 +17,34 @@ from paddock.core.trace import End, Error
 from paddock.engines.bridge_lines import bridge_line
 from paddock.engines.tmux_order import TmuxOrder
 
+_ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
 
 def main(words: list[str]) -> int:
     order = msgspec.json.decode(Path(words[0]).read_bytes(), type=TmuxOrder)
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+    for number in _ENDING:
         signal.signal(number, _stop)
     turn = TerminalTurn(order, say)
     try:
         return turn.run()
     except SaidStop as stop:
+        close(turn)
         return 128 + stop.number
     except PaddockError as error:
-        with contextlib.suppress(SaidStop):
-            sys.stderr.write(f"error: {error.message}\n")
-            say(Error(error.message))
-            say(End(success=False, reason=error.message))
+        close(turn)
+        sys.stderr.write(f"error: {error.message}\n")
+        say(Error(error.message))
+        say(End(success=False, reason=error.message))
         return 1
     finally:
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            signal.signal(number, signal.SIG_IGN)
-        turn.close()
+        close(turn)
+
+
+def close(turn: TerminalTurn) -> None:
+    """Nobody is to end us before we have ended what we started."""
+    for number in _ENDING:
+        signal.signal(number, signal.SIG_IGN)
+    turn.close()
 
 
 def say(entry: object) -> None:

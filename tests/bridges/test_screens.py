@@ -1,0 +1,98 @@
+"""What terminals of claude 2.1.325 and codex 0.166.0 showed, and what is read off it."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paddock.bridges.dialogs import OpenDialog
+from paddock.bridges.screen import Screen, find_dialog
+from paddock.sessions.mailbox import Letter
+
+SCREENS = Path(__file__).with_name("screens")
+RULE = "─" * 60
+
+
+def shown(*lines: str) -> Screen:
+    return Screen.of("\n".join(lines))
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "options", "chosen"),
+    [
+        ("key", "Do you want to use this API key?", ("Yes", "No (recommended)"), 1),
+        ("bypass", "Bypass Permissions mode", ("No, exit", "Yes, I accept"), 0),
+        ("trust", "Trust this folder?", ("Trust and continue", "Quit"), 0),
+        (
+            "permission",
+            "Do you want to proceed?",
+            (
+                "Yes",
+                "Yes, and always allow access to /place/wt from this project",
+                "Yes, and switch to auto mode · auto mode handles these prompts for you",
+                "No",
+            ),
+            0,
+        ),
+    ],
+)
+def test_a_dialog_is_read_with_its_options(name: str, words: str, options: tuple[str, ...], chosen: int) -> None:
+    dialog = find_dialog(Screen.of((SCREENS / f"{name}.txt").read_text()))
+    assert dialog is not None
+    assert words in dialog.text
+    assert (dialog.options, dialog.chosen) == (options, chosen)
+
+
+def test_a_list_that_somebody_typed_is_no_dialog() -> None:
+    screen = shown("● I see:", "❯ 1. first", "  2. second", "  Enter to confirm · Esc to cancel", RULE, "❯ ", RULE)
+    assert find_dialog(screen) is None
+    assert screen.has_prompt
+
+
+def test_a_question_without_a_list_has_the_keys_it_names() -> None:
+    dialog = find_dialog(shown("A new version is out", "Press Enter to continue"))
+    assert dialog is not None
+    assert dialog.keys == ("Enter", "Escape")
+    dialog = find_dialog(shown("Overwrite the file? [y/N]"))
+    assert dialog is not None
+    assert (dialog.options, dialog.keys) == (("yes", "no"), ("y", "n"))
+
+
+def test_work_is_no_dialog() -> None:
+    screen = shown("✻ Thinking… (3s)", RULE, "❯ ", RULE, "  ⏵⏵ bypass permissions on · esc to interrupt")
+    assert screen.is_busy
+    assert find_dialog(screen) is None
+
+
+def test_a_refusal_that_is_retried_is_read_off_the_screen() -> None:
+    screen = shown(
+        "• Reconnecting... 1/1 (6s • esc to interrupt)", "  └ Exceeded retry limit, last status: 429 Too Many"
+    )
+    assert screen.trouble is not None
+    assert screen.trouble.status == 429
+
+
+def test_enter_is_only_pressed_when_the_mark_is_on_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paddock.bridges.dialogs._KEY_SECONDS", 0.0)
+    seen = find_dialog(Screen.of((SCREENS / "key.txt").read_text()))
+    assert seen is not None
+    dialog = OpenDialog.of(seen)
+    assert dialog.next_keys() == ()
+    dialog.choose(Letter(7, "Yes", request=dialog.request))
+    assert (dialog.next_keys(), dialog.answered_by) == (("Up",), None)
+    moved = find_dialog(
+        shown(RULE, " Do you want to use this API key?", "  ❯ Yes", "    No (recommended)", "Enter to confirm")
+    )
+    assert moved is not None
+    assert dialog.is_same(moved)
+    dialog.seen = moved
+    assert (dialog.next_keys(), dialog.answered_by) == (("Enter",), 7)
+
+
+@given(st.text(alphabet="❯›>1.2) abEnter to confirm·Esc\n─│", max_size=300))
+def test_any_screen_can_be_read(text: str) -> None:
+    screen = Screen.of(text)
+    dialog = find_dialog(screen)
+    assert dialog is None or len(dialog.options) >= 2
+    assert screen.is_busy in (True, False)

@@ -1,0 +1,82 @@
+"""Agents of mode `tmux` in a fleet: the real claude in its own terminal, whose server is killed half-way."""
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from paddock.core.ids import TaskId
+from paddock.engines.tmux_order import socket_argv, tmux_socket
+from paddock.sessions.local import TurnFiles
+from tests.engines.real.fixtures import mock_model, provider_of, real_cli
+from tests.fleet.conftest import MakeYard
+from tests.fleet.yard import Yard
+from tests.mockmodel import MockModel, play
+
+__all__ = ["mock_model", "real_cli"]
+
+pytestmark = pytest.mark.xdist_group("real-engines")
+ADD_A = {"commit": {"path": "a.txt", "content": "first\n", "message": "Add a"}}
+DONE = {"text": "all done"}
+
+
+def settle_in(yard: Yard, *, trusts: bool) -> None:
+    """What claude remembers of somebody who has used it; `trusts`: also in this repository."""
+    home = Path(yard.env["HOME"])
+    projects = {str(yard.top): {"hasTrustDialogAccepted": True}} if trusts else {}
+    approved = {"customApiKeyResponses": {"approved": ["mock-key"]}, "projects": projects}
+    (home / ".claude.json").write_text(json.dumps({"hasCompletedOnboarding": True, **approved}))
+    (home / ".claude").mkdir()
+    (home / ".claude" / "settings.json").write_text('{"skipDangerousModePermissionPrompt": true}')
+
+
+@pytest.fixture
+def terminal_yard(make_yard: MakeYard, mock_model: MockModel, real_cli: Callable[[str], Path]) -> Yard:
+    yard = make_yard(**dict(provider_of("claude", mock_model.base_url)))
+    config = f'engine = "claude"\n[engines.claude]\nprogram = "{real_cli("claude")}"\n[agents.watched]\nmode = "tmux"\n'
+    (yard.top / "paddock.toml").write_text(config)
+    return yard
+
+
+def add(yard: Yard, brief: str) -> None:
+    yard.add_all([{"brief": brief, "title": "Real work", "agent": "watched"}])
+
+
+@pytest.mark.engine("claude")
+def test_a_turn_whose_server_is_killed_is_resumed_in_its_conversation(
+    terminal_yard: Yard, mock_model: MockModel
+) -> None:
+    settle_in(terminal_yard, trusts=True)
+    started = terminal_yard.folder / "tool-started"
+    tool = {"shell": f"test -e '{started}' || {{ touch '{started}' && sleep 300; }}"}
+    add(terminal_yard, f"Please do it. {play(tool, ADD_A, DONE)}")
+    fleet = terminal_yard.start("run", "--until-idle")
+    said = TurnFiles.of(terminal_yard.attempt_folder("t1.1"), 1).out
+    terminal_yard.await_that(lambda: started.exists() and started.name in said.read_text(), "the tool")
+    socket = tmux_socket(terminal_yard.attempt_folder("t1.1"), 1)
+    argv = (*socket_argv(socket), "capture-pane", "-p")
+    assert "Please do it." in subprocess.run(argv, cwd=socket.parent, capture_output=True, text=True, check=True).stdout
+    subprocess.run((*socket_argv(socket), "kill-server"), cwd=socket.parent, check=True)
+    assert fleet.wait() == 0, fleet.words
+    task = terminal_yard.task()
+    assert task.attempts[-1].outcome == "delivered"
+    assert terminal_yard.git("log", "--format=%s", "main..paddock/t1-real-work").splitlines() == ["Add a"]
+    assert len({attempt.session for attempt in task.attempts}) == 1
+    assert any("Please do it." in text for text in mock_model.exchanges[-1].user_texts)
+    terminal_yard.assert_nothing_is_left()
+
+
+@pytest.mark.engine("claude")
+def test_a_dialog_needs_an_answer_and_gets_it(terminal_yard: Yard) -> None:
+    settle_in(terminal_yard, trusts=False)
+    add(terminal_yard, f"Please do it. {play(ADD_A, DONE)}")
+    fleet = terminal_yard.start("run", "--until-idle")
+    board = terminal_yard.await_board(lambda board: board.tasks[TaskId("t1")].question, "a question")
+    task = board.tasks[TaskId("t1")]
+    assert task.options == ("No, exit", "Yes, I trust this folder")
+    assert "asks: Quick safety check: Is this a project you created" in terminal_yard.paddock("status")
+    terminal_yard.paddock("message", "t1", "yes")
+    assert fleet.wait() == 0, fleet.words
+    assert [attempt.outcome for attempt in terminal_yard.task().attempts] == ["delivered"]
