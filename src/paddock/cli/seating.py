@@ -15,6 +15,7 @@ from paddock.core.errors import Misuse, PaddockError
 from paddock.core.ids import TaskId, branch_slug
 from paddock.core.tasks.task import Attempt
 from paddock.fleet.service.presence import look_for_daemon
+from paddock.fleet.visits.ending import await_leaving
 from paddock.fleet.visits.handover import drop_handover, write_handover
 from paddock.fleet.visits.program import Company
 from paddock.fleet.visits.visit import NO_DAEMON, Visit, Visited
@@ -107,20 +108,25 @@ def attend(workspace: Workspace, tmux: Tmux, name: TaskId, pane: Pane) -> int:
     code = tmux.show(pane)
     if tmux.inside:
         return code
-    task = workspace.board().task(name)
-    live = task.live_attempt
-    if live is not None and live.held is not None and any(one.id == pane.id for one in tmux.panes()):
-        _say(
-            f"detached: {live.id} stays held by you; `paddock connect {name}` comes back, "
-            f"`paddock handback {name}` lets its agent go on"
-        )
-    elif (worker := task.worker) is not None:
-        _say(_how_it_ended(workspace, name, worker))
+    live = workspace.board().task(name).live_attempt
+    if live is not None and live.held is not None:
+        if any(one.id == pane.id for one in tmux.panes()):
+            _say(
+                f"detached: {live.id} stays held by you; `paddock connect {name}` comes back, "
+                f"`paddock handback {name}` lets its agent go on"
+            )
+            return code
+        asyncio.run(await_leaving(workspace, name, live.held))  # it is still ending what ran there
+    _say(_how_it_ended(workspace, name))
     return code
 
 
-def _how_it_ended(workspace: Workspace, task: TaskId, worker: Attempt) -> str:
-    return told_of(workspace, task, Visited(worker.id, 0, handed_back=worker.live and not worker.left_by))
+def _how_it_ended(workspace: Workspace, name: TaskId) -> str:
+    worker = workspace.board().task(name).worker
+    assert worker is not None
+    if not worker.live:
+        return f"left {worker.id}, which was judged: {worker.outcome}, `paddock show {name}` tells more"
+    return told_of(workspace, name, Visited(worker.id, 0, handed_back=not worker.left_by))
 
 
 def pane_of(tmux: Tmux | None, attempt: Attempt) -> Pane | None:

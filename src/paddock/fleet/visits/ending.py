@@ -63,6 +63,12 @@ async def end_gone_hold(workspace: Workspace, name: TaskId) -> None:
         workspace.append(store, lambda board: leave(board, attempt, ended, reason="its terminal is gone"))
 
 
+async def await_leaving(workspace: Workspace, name: TaskId, held: Hold) -> bool:
+    """Whether the hold has ended, within a minute."""
+    with contextlib.closing(workspace.read()) as store:
+        return await _has_left(store, name, held)
+
+
 async def _has_left(store: Store, name: TaskId, held: Hold) -> bool:
     woken = asyncio.Event()
     with store.listen() as listener:
