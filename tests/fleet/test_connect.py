@@ -338,3 +338,27 @@ def test_an_editor_opens_on_what_was_done(field: Yard, person: Person) -> None:
     field.run()
     assert subjects(field) == ["Edited two words .", "Work"]
     assert field.task().phase == "approval"
+
+
+def test_a_landed_task_goes_on_in_a_new_one_and_vain_visits_leave_nothing_to_do(field: Yard, person: Person) -> None:
+    work_done(field)
+    field.paddock("land", "t1")
+    field.run()
+    assert field.task().phase == "landed"
+    person.start("connect", "t1", "--here", keep=True)
+    person.await_screen("t1 has landed: its agent goes on in t2", "terminal of")
+    person.say("quit")
+    person.await_end()
+    field.run()
+    assert field.task("t2").phase == "cancelled"
+    assert field.task("t2").newest == 1, "no agent has begun it"
+    person.close_terminal()
+    person.start("connect", "t1", "--here", keep=True)
+    person.await_screen("its agent goes on in t3", "terminal of")
+    person.say("commit")
+    person.await_screen("committed")
+    person.say("quit")
+    person.await_end()
+    field.run()
+    assert field.task("t3").phase == "approval"
+    assert field.git("log", "--format=%s", f"main..{field.attempt('t3').branch}") == "By hand"

@@ -12,7 +12,8 @@ import click
 from paddock.cli.terminal.complaint import complain
 from paddock.core.board import Board
 from paddock.core.errors import Misuse, PaddockError
-from paddock.core.ids import TaskId, branch_slug
+from paddock.core.ids import TaskId, branch_slug, task_number, task_of
+from paddock.core.intent.forks import needs_follow_up
 from paddock.core.tasks.task import Attempt
 from paddock.fleet.service.presence import look_for_daemon
 from paddock.fleet.visits.ending import await_leaving
@@ -50,12 +51,13 @@ def sit_here(workspace: Workspace, task: TaskId, company: Company) -> Visited:
         return await Visit(workspace, task, company, sys.stdin.fileno(), _say).run()
 
     visited = asyncio.run(sit())
-    _say(told_of(workspace, task, visited))
+    _say(told_of(workspace, visited))
     return visited
 
 
-def told_of(workspace: Workspace, task: TaskId, visited: Visited) -> str:
+def told_of(workspace: Workspace, visited: Visited) -> str:
     """What happens next."""
+    task = task_of(visited.attempt)
     board = workspace.board()
     is_led = look_for_daemon(board, workspace.site.clock.now()).presence not in NO_DAEMON
     left = f"left {visited.attempt} ({visited.why})" if visited.why else f"left {visited.attempt}"
@@ -108,6 +110,7 @@ def attend(workspace: Workspace, tmux: Tmux, name: TaskId, pane: Pane) -> int:
     code = tmux.show(pane)
     if tmux.inside:
         return code
+    name = goes_on_in(workspace.board(), name)
     live = workspace.board().task(name).live_attempt
     if live is not None and live.held is not None:
         if any(one.id == pane.id for one in tmux.panes()):
@@ -126,7 +129,7 @@ def _how_it_ended(workspace: Workspace, name: TaskId) -> str:
     assert worker is not None
     if not worker.live:
         return f"left {worker.id}, which was judged: {worker.outcome}, `paddock show {name}` tells more"
-    return told_of(workspace, name, Visited(worker.id, 0, handed_back=not worker.left_by))
+    return told_of(workspace, Visited(worker.id, 0, handed_back=not worker.left_by))
 
 
 def pane_of(tmux: Tmux | None, attempt: Attempt) -> Pane | None:
@@ -147,6 +150,14 @@ def say_in_tmux(tmux: Tmux | None, words: str) -> None:
     if tmux is not None and tmux.inside:
         with contextlib.suppress(PaddockError):
             tmux.say(words.replace("\n", " · "))
+
+
+def goes_on_in(board: Board, name: TaskId) -> TaskId:
+    """The newest task in which a person went on from one that has landed or was cancelled, if there is one."""
+    if not needs_follow_up(board.task(name)):
+        return name
+    followers = (task.id for task in board.tasks.values() if task.forks is not None and task_of(task.forks) == name)
+    return max(followers, key=task_number, default=name)
 
 
 def held_attempt(board: Board, task: TaskId) -> Attempt | None:

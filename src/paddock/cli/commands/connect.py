@@ -11,6 +11,7 @@ from paddock.cli.seating import (
     HANDOVER,
     PaneSeat,
     attend,
+    goes_on_in,
     held_attempt,
     pane_of,
     require_terminal,
@@ -24,6 +25,7 @@ from paddock.cli.terminal.text import print_document
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.ids import TaskId, parse_task, printable
+from paddock.core.intent.forks import needs_follow_up
 from paddock.core.intent.obstacles import TaskAction, require_possible, since_words
 from paddock.core.tasks.task import Attempt
 from paddock.fleet.visits.ending import end_gone_hold, hand_over
@@ -69,9 +71,11 @@ def connect_command(
         ctx.exit(_watch(ctx, workspace, name))
     require_terminal(name)
     tmux = None if here else find_tmux()
-    asyncio.run(end_gone_hold(workspace, name))
-    if (held := held_attempt(workspace.board(), name)) is not None and held.held and held.held.by == workspace.person:
-        ctx.exit(_come_back(workspace, find_tmux(), name, held))
+    newest = goes_on_in(workspace.board(), name)
+    asyncio.run(end_gone_hold(workspace, newest))
+    held = held_attempt(workspace.board(), newest)
+    if held is not None and held.held is not None and held.held.by == workspace.person:
+        ctx.exit(_come_back(workspace, find_tmux(), newest, held))
     company = _company(shell=shell)
     _require_possible(workspace, name, company)
     warn_if_small()
@@ -89,7 +93,8 @@ def _require_possible(workspace: Workspace, name: TaskId, company: Company) -> N
     """What would be refused in a pane is refused here, where it can be read."""
     board = workspace.board()
     task = board.task(name)
-    require_possible(board, task, TaskAction.CONNECT)
+    if not needs_follow_up(task):
+        require_possible(board, task, TaskAction.CONNECT)
     worker = task.worker
     assert worker is not None
     require_company(workspace.site, task, worker, company)
@@ -100,7 +105,7 @@ def _sit_in_pane(ctx: click.Context, name: TaskId, handover: Path, *, shell: boo
         take_over(handover)
         workspace = open_workspace(ctx)
         visited = sit_here(workspace, name, _company(shell=shell))
-        say_in_tmux(find_tmux(), told_of(workspace, name, visited))
+        say_in_tmux(find_tmux(), told_of(workspace, visited))
     except PaddockError as error:
         show_to_the_end(error)
         ctx.exit(error.exit_code)

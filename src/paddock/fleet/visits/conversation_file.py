@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from paddock.core.summary import TurnSummary, observe
 from paddock.core.tasks.task import Attempt
-from paddock.engines.protocol import Engine, Launch, Parser, Source
+from paddock.engines.protocol import Engine, Launch
 from paddock.fleet.site import Site
 from paddock.sessions.protocol import OutputReader, Turn
 
@@ -21,19 +21,19 @@ class ConversationFile:
     launch: Launch
     before: int = 0
 
-    def note_start(self) -> None:
-        reader = self._find(self.attempt.session or "")
+    def note_start(self, session: str) -> None:
+        reader = self._find(session) if session else None
         self.before = reader.size() if reader is not None else 0
 
     def read(self, session: str) -> TurnSummary | None:
         """None where the engine keeps none that can be read."""
-        parser, reader = self._parser(), self._find(session)
+        parser, reader = self.engine.session_parser(), self._find(session)
         if parser is None or reader is None:
             return None
         summary = TurnSummary()
         for _ in range(MOST_READS):
             for line in reader.read():
-                entries = tuple(parser.feed(line.text.encode(), Source.LOG))
+                entries = tuple(parser.feed(line.text.encode()))
                 for entry in entries if line.offset >= self.before else ():
                     summary = observe(summary, entry)
             if reader.at_end:
@@ -41,10 +41,6 @@ class ConversationFile:
         for entry in parser.close():
             summary = observe(summary, entry)
         return summary
-
-    def _parser(self) -> Parser | None:
-        make = getattr(self.engine, "session_parser", None)
-        return make() if make is not None else None
 
     def _find(self, session: str) -> OutputReader | None:
         """Of a conversation that has just begun, and whose name only its engine knows, the newest: in a fence there is

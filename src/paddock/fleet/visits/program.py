@@ -97,7 +97,7 @@ async def plan_terminal(
         engine = site.engine(attempt.engine)
         plan = await _plan(site, store, task, opened, worktree)
         launch = _engine_launch(site, engine, task, opened, worktree, plan)
-        session = opened.session or _chosen_session(site, engine, opened)
+        session = _session_of(site, engine, opened)
         note = _tell_so_far(worktree, plan) if opened.session is None else ""
     kept = {name: os.environ[name] for name in _OF_TERMINALS if name in os.environ}
     launch = replace(launch, env={**launch.env, **kept})
@@ -129,7 +129,10 @@ def _program_launch(site: Site, attempt: Attempt, worktree: Worktree, company: C
     return Launch(company.program, {**base, **attempt_environment(site, attempt, worktree)}, worktree.path)
 
 
-def _chosen_session(site: Site, engine: Engine, attempt: Attempt) -> str:
+def _session_of(site: Site, engine: Engine, attempt: Attempt) -> str:
+    """The conversation that the terminal is in, a copy's own where it is one; empty where only the engine knows."""
+    if attempt.session is not None and not attempt.fork:
+        return attempt.session
     chooses = engine.capabilities.resume and engine.capabilities.chooses_session_id
     return new_session_id(attempt.id, site.marker, attempt.turn) if chooses else ""
 

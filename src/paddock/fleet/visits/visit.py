@@ -20,7 +20,9 @@ from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import Draft, TurnEnded, TurnStarted
 from paddock.core.ids import AttemptId, TaskId
+from paddock.core.intent.forks import needs_follow_up, told_of_follow_up
 from paddock.core.intent.holds import GO_ON, hold_task, leave, open_terminal
+from paddock.core.intent.tasks import cancel_tasks
 from paddock.core.money.budget import Cost
 from paddock.core.money.spending import day_of
 from paddock.core.summary import TurnSummary
@@ -32,6 +34,7 @@ from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.clock import wait_for
 from paddock.fleet.service.presence import Presence, look_for_daemon
 from paddock.fleet.visits.conversation_file import ConversationFile
+from paddock.fleet.visits.follow_up import begin_follow_up
 from paddock.fleet.visits.place import bring_back
 from paddock.fleet.visits.program import Company, Planned, fence_of, plan_terminal, why_another_conversation
 from paddock.fleet.visits.words import take_words
@@ -44,6 +47,7 @@ from paddock.store.protocol import Store
 LOOK_SECONDS = 5.0
 """How often the log is looked at where nothing wakes us."""
 _LEAVING = (signal.SIGHUP, signal.SIGTERM, signal.SIGINT)
+NOTHING_CAME_OF_IT = "nothing came of the visit it was made for"
 NO_DAEMON = frozenset({Presence.NONE, Presence.GONE})
 
 
@@ -71,6 +75,7 @@ class Visit:
         self._wake, self._leaving = asyncio.Event(), asyncio.Event()
         self._why = ""
         self._attempt: AttemptId | None = None
+        self._is_follow_up = False
         self._handback: str | None = None
 
     async def run(self) -> Visited:
@@ -78,10 +83,7 @@ class Visit:
         with contextlib.closing(self._workspace.write()) as store, store.listen() as listener, self._hearing_signals():
             listener.tell(self._wake.set)
             was_live = self._require_fleet(store.board())
-            held = self._workspace.append(store, lambda board: hold_task(board, self._name, this_seat()))
-            name = held[-1].attempt
-            assert name is not None
-            self._attempt = name
+            name = self._take(store)
             checkpoint("visit.held")
             try:
                 planned = await self._enter(store, name)
@@ -89,6 +91,24 @@ class Visit:
                 self._back_out(store, name, error, hand_back=was_live)
                 raise
             return await self._sit(store, planned)
+
+    def _take(self, store: Store) -> AttemptId:
+        """Holds it, or a new task that goes on from one that has landed."""
+        board, seat = store.board(), this_seat()
+        self._is_follow_up = needs_follow_up(board.task(self._name))
+        if self._is_follow_up:
+            held = self._workspace.append(
+                store, begin_follow_up(self._site, board, self._name, seat, self._workspace.known)
+            )
+        else:
+            held = self._workspace.append(store, lambda board: hold_task(board, self._name, seat))
+        last = held[-1]
+        assert last.task is not None
+        assert last.attempt is not None
+        if self._is_follow_up:
+            self._tell(told_of_follow_up(board.task(self._name), last.task))
+        self._name, self._attempt = last.task, last.attempt
+        return last.attempt
 
     def _require_fleet(self, board: Board) -> bool:
         """Whether there is a live attempt. Raises PaddockError if its turn runs and nobody could end it."""
@@ -108,6 +128,7 @@ class Visit:
         task, attempt = board.task(self._name), self._held(board, name)
         self._tell(f"bringing back the worktree of {name} …")
         worktree = await bring_back(self._site, board, task, attempt)
+        await asyncio.to_thread(copy_memory, self._site, attempt)
         checkpoint("visit.prepared")
         self._require_staying()
         begun, planned = await self._plan(store, task, attempt, worktree)
@@ -207,7 +228,7 @@ class Visit:
         account = ConversationFile(
             self._site, self._site.engine(planned.attempt.engine), planned.attempt, planned.launch
         )
-        account.note_start()
+        account.note_start(planned.session)
         return account
 
     def _ended(
@@ -229,10 +250,25 @@ class Visit:
     # -- leaving --------------------------------------------------------------------------------------------
 
     def _leave(self, store: Store, name: AttemptId, ended: TurnEnded, why: str) -> Visited:
-        told = self._handback
-        self._workspace.append(store, lambda board: leave(board, name, ended, handback=told, reason=why))
+        told, is_vain = self._handback, self._is_vain(store, name)
+
+        def decide(board: Board) -> list[Draft]:
+            left = leave(board, name, ended, handback=told, reason=why)
+            return [*left, *(cancel_tasks(board, [self._name], NOTHING_CAME_OF_IT) if left and is_vain else [])]
+
+        self._workspace.append(store, decide)
         checkpoint("visit.left")
         return Visited(name, ended.exit or 0, why, handed_back=told is not None)
+
+    def _is_vain(self, store: Store, name: AttemptId) -> bool:
+        """A task that was made for this visit alone, and nothing was done: its agent would begin it otherwise."""
+        live = store.board().task(self._name).live_attempt
+        if not self._is_follow_up or self._handback is not None or live is None or live.id != name:
+            return False
+        try:
+            return not any(self._site.ground.progress(live))
+        except (PaddockError, OSError):
+            return False
 
     @contextlib.contextmanager
     def _hearing_signals(self) -> Iterator[None]:
