@@ -9,7 +9,7 @@ from paddock.core.parts import LazyPart
 from paddock.core.tasks.table import TaskTable
 from paddock.core.tasks.task import Phase
 
-LAYOUT = 9
+LAYOUT = 10
 """Grows when the same records fold to another board; snapshots of another layout are folded again."""
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from paddock.cli.terminal.amounts import money_words, token_words
 from paddock.cli.terminal.text import cut
+from paddock.core.intent.obstacles import since_words
 from paddock.core.tasks.task import Attempt
 from paddock.core.tasks.vocabulary import USEFUL, Outcome
 from paddock.fleet.attempts.evidence import Evidence
@@ -28,7 +29,9 @@ def usage_words(attempt: Attempt) -> list[str]:
 
 
 def work_lines(attempt: Attempt, work: Evidence, stopped: str) -> Iterator[str]:
+    hold = attempt.held
     for name, value in (
+        ("held", f"by {hold.by} since {since_words(hold.since)}" if hold is not None else ""),
         ("worktree", work.worktree),
         ("fence", attempt.fence),
         ("files", _files(work)),

@@ -169,9 +169,9 @@ def evolve(task: Task, event: TaskEvent, record: ev.Record) -> Task:  # noqa: C9
             return _read(task, event.messages)
         case ev.AttemptHeld(), _ if own is not None and own.held is None and own.role is task.role:
             hold = Hold(record.actor, at, event.host, event.host_id, event.process)
-            return _with(task, replace(own, held=hold))
+            return _stand(_with(task, replace(own, held=hold)))
         case ev.HoldEnded(), _ if own is not None and own.held is not None and not own.interactive:
-            return _with(task, replace(own, held=None, left_by="" if event.handback else own.held.by))
+            return _stand(_with(task, replace(own, held=None, left_by="" if event.handback else own.held.by)))
         case ev.NoopDeclared(), _ if own is not None and own.role is Role.WORK:
             return _with(task, replace(own, noop=event.reason))
         case ev.ReportGiven() | ev.PlanProposed(), _ if own is not None and own.role.only_reads:
@@ -392,8 +392,17 @@ def _hear(task: Task, record: ev.Record) -> Task:
 
 
 def _without_question(task: Task) -> Task:
-    answered = replace(task, question=0, options=())
-    return replace(answered, reason="", unblock="") if task.phase is Phase.RUNNING else answered
+    return _stand(replace(task, question=0, options=()))
+
+
+def _stand(task: Task) -> Task:
+    """How a task at work stands, unless its agent has asked something: nothing is to be told, or who holds it."""
+    if task.phase is not Phase.RUNNING or task.question:
+        return task
+    live = task.live_attempt
+    if live is None or live.held is None:
+        return replace(task, reason="", unblock="")
+    return replace(task, reason=f"held by {live.held.by}", unblock=f"paddock handback {task.id}")
 
 
 def _without_comments(task: Task, gone: tuple[int, ...]) -> Task:

@@ -201,5 +201,5 @@ def view_row(
         open_findings=findings,
         blocking_findings=blocking,
         outcome=worker.outcome.value if worker is not None and worker.outcome is not None else "",
-        held=live.held.by if live is not None and live.held is not None else "",
+        held=printable(live.held.by, 80) if live is not None and live.held is not None else "",
     )

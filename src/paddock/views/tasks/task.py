@@ -40,6 +40,8 @@ class AttemptView(msgspec.Struct, frozen=True):
     role: str = Role.WORK.value
     agent: str | None = None
     outside: tuple[str, ...] = ()
+    held_by: str | None = None
+    held_since: str | None = None
 
 
 class TaskView(msgspec.Struct, frozen=True):
@@ -99,6 +101,8 @@ def view_attempt(attempt: Attempt) -> AttemptView:
         input_tokens=attempt.input_tokens + attempt.cache_write_tokens + attempt.cache_read_tokens,
         worktree=attempt.worktree or None,
         cached_tokens=attempt.cache_read_tokens,
+        held_by=attempt.held.by if attempt.held is not None else None,
+        held_since=iso(attempt.held.since) if attempt.held is not None else None,
     )
 
 

@@ -7,6 +7,7 @@ import msgspec
 from paddock.core import events as ev
 from paddock.core.board import Board
 from paddock.core.ids import TaskId, harmless, printable, some_names
+from paddock.core.intent.messages import message_name
 from paddock.core.merge import events as qe
 from paddock.core.merge.model import Result
 from paddock.core.review import events as rv
@@ -104,8 +105,8 @@ def milestone_of(record: ev.Record, version: int) -> Milestone:
         case ev.TurnStarted(turn=turn, messages=messages) if messages:
             told = "a message" if len(messages) == 1 else f"{len(messages)} messages"
             return Milestone("running", "running", f"turn {turn}: answers", told)
-        case ev.MessageSent(text=text):
-            return Milestone("plain", "msg", "message", f"{by}: {_one_line(text)}")
+        case ev.MessageSent() | ev.MessagesDelivered() | ev.AttemptHeld() | ev.HoldEnded() as talk:
+            return _milestone_of_talk(record, talk, by)
         case ev.QuestionAsked(text=text):
             return Milestone("approval", "ask", "asks you", _one_line(text))
         case ev.PlanProposed():
@@ -156,6 +157,22 @@ def _milestone_in_review(event: rv.ReviewEvent) -> Milestone:
             return Milestone("approval", "check", f"{name} waived", _said(f"by {by}", why))
         case _:
             return PLAIN
+
+
+def _milestone_of_talk(
+    record: ev.Record, event: ev.MessageSent | ev.MessagesDelivered | ev.AttemptHeld | ev.HoldEnded, by: str
+) -> Milestone:
+    match event:
+        case ev.MessageSent(text=text):
+            return Milestone("plain", "msg", "message", f"{by}: {_one_line(text)}")
+        case ev.MessagesDelivered(messages=messages, evidence=evidence):
+            names = some_names(tuple(map(message_name, messages)))
+            return Milestone("running", "msg", f"{names} delivered", evidence)
+        case ev.AttemptHeld():
+            return Milestone("approval", "running", f"{record.attempt} held", by)
+        case ev.HoldEnded(handback=handback, reason=reason):
+            how = "handed back" if handback else "let go"
+            return Milestone("running", "running", f"{record.attempt} {how}", reason or by)
 
 
 def _milestone_of_end(record: ev.Record, ended: ev.AttemptEnded, version: int) -> Milestone:
