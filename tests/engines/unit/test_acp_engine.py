@@ -30,7 +30,7 @@ def test_the_turn_is_a_bridge_with_an_order() -> None:
     settings = EngineSettings(acp=("agent", "--acp"), args=("-v",), model="m")
     started, order = launch(settings, mailbox=Path("/mail"), tool_server=server, messages=(4,), session_id="s")
     assert started.argv == (sys.executable, "-I", "-m", "paddock.bridges.acp", str(started.files[0].path))
-    assert (started.mailbox, started.starts) == (Path("/mail"), ("agent",))
+    assert (started.mailbox, started.programs) == (Path("/mail"), ("agent",))
     assert (order.argv, order.cwd, order.prompt) == (("agent", "--acp", "-v"), "/wt", "do it")
     assert (order.session, order.model, order.mailbox, order.messages) == ("s", "m", "/mail", (4,))
     assert [(one.name, one.argv, one.env) for one in order.servers] == [("paddock", server.argv, dict(server.env))]
