@@ -64,7 +64,7 @@ def test_a_question_stays_one_question_when_the_turn_ends_over_it(ledger: Ledger
     ledger.write(ev.Draft(asked, task=task, attempt=attempt))
     [concern] = find_concerns(ledger.board, ALL, START)
     assert (concern.kind, concern.why, concern.run) == (
-        *(ConcernKind.ANSWER, "asks: May I? (1 allow, 2 deny)", "paddock message t1 1|2"),
+        *(ConcernKind.ANSWER, "asks: May I? (1 allow, 2 deny)", 'paddock message t1 "…"'),
     )
     ended = ev.AttemptEnded(Outcome.ASKED, Step.BLOCK, counted=False, reason="asks: May I?")
     ledger.write(ev.Draft(ended, task=task, attempt=attempt))

@@ -14,6 +14,7 @@ from paddock.core.merge.model import Decided, Ending
 from paddock.core.money.budget import FLEET, Amount, BudgetBook, Cost, limit_of
 from paddock.core.money.spending import day_of, money_of, tokens_of
 from paddock.core.tasks.needs import Need, need_of, next_command
+from paddock.core.tasks.questions import answer_command
 from paddock.core.tasks.task import Attempt, Task
 from paddock.core.tasks.vocabulary import Outcome
 
@@ -112,7 +113,9 @@ def _task_concern(task: Task, about: Collection[str]) -> Concern | None:
         kind = ConcernKind.BUDGET
     if kind not in about:
         return None
-    run = task.unblock or next_command(task)
+    # `1|2`, as a terminal shows the options, would be a pipe that begins with the first answer where it is pasted.
+    chooses = need is Need.ANSWER and task.question and task.options
+    run = answer_command(task.id) if chooses else task.unblock or next_command(task)
     return Concern(kind, f"{need}:{task.id}:{_state(task, need)}", f"{task.id} {task.title}", task.reason, run)
 
 

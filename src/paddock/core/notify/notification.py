@@ -18,6 +18,8 @@ BODY_CHARACTERS = 1000
 """Pushover, one of the narrowest, shows 1024."""
 MOST_SHOWN = 6
 _SUBJECT, _WHY, _RUN, _PLACE = 70, 160, 110, 40
+_QUESTION = 400
+"""Its options come last."""
 REST_ROOM = 60
 
 _COMMAND = re.compile(r"[\w ,.:/=+#'\"…`-]+")
@@ -89,7 +91,8 @@ def _alone(concern: Concern, secrets: Collection[str]) -> str:
 
 
 def _lines(concern: Concern, secrets: Collection[str]) -> str:
-    subject, why = defuse_words(concern.subject, _SUBJECT, secrets), defuse_words(concern.why, _WHY, secrets)
+    subject = defuse_words(concern.subject, _SUBJECT, secrets)
+    why = defuse_words(concern.why, _QUESTION if concern.kind is ConcernKind.ANSWER else _WHY, secrets)
     told = f"{subject}: {why}" if why else f"{subject} {_ALONE[concern.kind]}"
     return f"{told}\n  run: {_command(concern)}"
 
