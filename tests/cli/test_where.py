@@ -2,6 +2,8 @@
 
 import pytest
 
+from paddock.cli import selection
+from paddock.core.filter.fields import FIELDS
 from tests.cli.conftest import Cli
 from tests.cli.test_overview import deliver
 
@@ -44,6 +46,28 @@ def test_the_log_tells_of_what_matches(many: Cli) -> None:
     ]
     assert many.good("log", "--where", "t5", "-n", "1").out.count("\n") == 1
     assert many.good("log", "--where", "engine=nobody").out == ""
+
+
+def test_other_readers_take_it_too(many: Cli) -> None:
+    rows = many.good("costs", "--json", "--where", "need=approve").json()
+    assert ([row["task"] for row in rows["rows"]], rows["total"]["cost_usd"]) == (["t2"], 2.5)
+    assert many.good("costs", "--json", "--where", "phase=ready").json()["rows"] == []
+    found = many.good("results", "--json", "--where", "convoy=parser -t2").json()["results"]
+    assert [one["task"] for one in found] == ["t1", "t3"]
+    assert [one["task"] for one in many.good("results", "--json", "t3-t4").json()["results"]] == ["t3", "t4"]
+    assert many("results").err.startswith("error: no task was named")
+    assert many.good("findings", "--where", "phase=ready").out == "no open findings\n"
+
+
+def test_what_a_task_waits_for_can_be_a_range(many: Cli) -> None:
+    many.good("add", "six", "--after", "t1-t2,t4")
+    many.good("edit", "t6", "--after", "t3-t4")
+    assert many.good("show", "t6", "--json").json()["after"] == ["t3", "t4"]
+    assert ids(many, "--where", "after=t1-t4") == ["t6"]
+
+
+def test_the_help_names_every_field() -> None:
+    assert selection.FIELDS.split(", ") == list(FIELDS)
 
 
 def test_requests_apply_to_what_matches_and_qualifies(many: Cli) -> None:

@@ -40,11 +40,16 @@ class WhereFilter(click.ParamType["TaskFilter"]):
         return read_filter(workspace_at(started.directory if started is not None else None), value, time.time())
 
 
+FIELDS = (
+    "id, title, phase, outcome, need, agent, engine, model, kind, convoy, label, role, after, held, age, since, cost, "
+    "attempts, priority, reason, stuck"
+)
+"""As `core/filter/fields.py` has them, which is imported only where a filter is given."""
 takes_where = click.option(
     "--where",
     type=WhereFilter(),
     metavar="FILTER",
-    help='Tasks that match, such as "phase=blocked and age>2h"; docs/reference/filter.md has all fields.',
+    help=f'Tasks that match, such as "phase=blocked and age>2h", "agent=rev*" or t3-t9. Fields: {FIELDS}.',
 )
 
 

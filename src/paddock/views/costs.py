@@ -1,6 +1,6 @@
 """What agents have cost, grouped as requested, and what may be spent."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, fields
 
 import msgspec
@@ -66,15 +66,20 @@ class Costs:
         return self.total.money / self.landed if self.landed and self.total.is_priced else None
 
 
-def sum_costs(board: Board, turns: Iterable[Record], by: str) -> Costs:
-    """`turns` are the records of `TurnEnded`; `by` is one of `GROUPS`."""
+def sum_costs(board: Board, turns: Iterable[Record], by: str, only: Collection[TaskId] | None = None) -> Costs:
+    """`turns` are the records of `TurnEnded`; `by` is one of `GROUPS`. With `only`, these tasks alone count."""
     rows: dict[str, CostRow] = {}
     for record in turns:
+        if only is not None and record.task not in only:
+            continue
         assert isinstance(record.event, TurnEnded)
         task = board.tasks.get(record.task) if record.task is not None else None
         rows.setdefault(_group(by, task, record, record.event), CostRow()).add(record.event)
     total = CostRow(*(sum(getattr(row, field.name) for row in rows.values()) for field in fields(CostRow)))
-    return Costs(by, rows, total, board.counts.get(Phase.LANDED, 0))
+    landed = board.counts.get(Phase.LANDED, 0)
+    if only is not None:
+        landed = sum(board.tasks[name].phase is Phase.LANDED for name in only)
+    return Costs(by, rows, total, landed)
 
 
 def _group(by: str, task: Task | None, record: Record, event: TurnEnded) -> str:

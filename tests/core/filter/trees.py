@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from paddock.core.filter.fields import FIELDS, SEARCHED, TaskField, Values
 from paddock.core.filter.tree import (
-    Amount,
     Comparison,
     Conjunction,
     Disjunction,
@@ -17,6 +16,7 @@ from paddock.core.filter.tree import (
     IdSpan,
     Negation,
     Operator,
+    Quantity,
     Search,
     WordPattern,
     all_of,
@@ -32,9 +32,9 @@ _literal = st.text(max_size=6).map(WordPattern)
 _searched = st.text(min_size=1, max_size=6).map(WordPattern)
 _spans = st.tuples(st.integers(1, 30), st.integers(0, 9)).map(lambda pair: IdSpan(pair[0], sum(pair)))
 _amounts = {
-    Values.DURATION: st.integers(0, 86_400_000).map(lambda number: Amount(number / 1000)),
-    Values.MONEY: st.integers(0, 10**9).map(lambda number: Amount(number / 10**6)),
-    Values.NUMBER: st.integers(-1000, 1000).map(lambda number: Amount(float(number))),
+    Values.DURATION: st.integers(0, 86_400_000).map(lambda number: Quantity(number / 1000)),
+    Values.MONEY: st.integers(0, 10**9).map(lambda number: Quantity(number / 10**6)),
+    Values.NUMBER: st.integers(-1000, 1000).map(lambda number: Quantity(float(number))),
 }
 
 
@@ -109,7 +109,7 @@ def _compare(field: TaskField, operator: Operator, value: FilterValue, told: lis
             if operator is Operator.IS:
                 return any(number in range(first, last + 1) for number in numbers)
             return any(_order(operator, number, first) for number in numbers)
-        case Amount(number):
+        case Quantity(number):
             assert not isinstance(told, list)
             return told is not None and _order(operator, told, number)
 

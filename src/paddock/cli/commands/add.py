@@ -7,6 +7,7 @@ import click
 from click.core import ParameterSource
 
 from paddock.cli.acceptance import read_accept_options, takes_acceptance
+from paddock.cli.selection import parse_tasks
 from paddock.cli.terminal.text import plural, print_document
 from paddock.cli.workspace import open_workspace
 from paddock.config.taskfile import SIZE_LIMIT, parse_task_file
@@ -26,9 +27,9 @@ from paddock.core.wording import split_list
 @click.option("--kind", help="The kind of work. Without --agent, paths, kind and labels choose one.")
 @click.option("--label", multiple=True, metavar="LABEL", help="What it is about. Can be repeated.")
 @click.option("--convoy", help="The convoy it belongs to; created if it does not exist.")
-@click.option("--after", default="", metavar="t3,t4", help="Tasks that must land first.")
+@click.option("--after", default="", metavar="t3,t5-t7", help="Tasks that must land first.")
 @click.option(
-    "--inputs", default="", metavar="t3,t4", help="Tasks that must be finished first, and whose results it is told."
+    "--inputs", default="", metavar="t3,t5-t7", help="Tasks that must be finished first, and whose results it is told."
 )
 @click.option(
     "--role",
@@ -85,8 +86,8 @@ def add_command(
             title=title,
             agent=agent,
             engine=engine,
-            after=split_list(after),
-            inputs=split_list(inputs),
+            after=tuple(parse_tasks((after,))),
+            inputs=tuple(parse_tasks((inputs,))),
             role=Role(role),
             priority=priority,
             paths=tuple(part for entry in paths for part in split_list(entry)),

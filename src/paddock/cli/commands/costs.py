@@ -1,10 +1,12 @@
 """`paddock costs` and `paddock budget`: what agents have spent, and what they may spend."""
 
 import time
+from typing import TYPE_CHECKING
 
 import click
 
 from paddock.cli.options import prints_json
+from paddock.cli.selection import takes_where
 from paddock.cli.terminal.amounts import UNKNOWN, UNPRICED, money_words, token_words
 from paddock.cli.terminal.text import cut, plural, print_document, print_json
 from paddock.cli.workspace import open_workspace
@@ -13,15 +15,21 @@ from paddock.core.intent.budget import set_budget
 from paddock.store.protocol import Query
 from paddock.views.costs import GROUPS, BudgetView, CostRow, sum_costs, view_budgets, view_costs
 
+if TYPE_CHECKING:
+    from paddock.core.filter.tasks import TaskFilter
+
 
 @click.command("costs")
+@takes_where
 @click.option("--by", type=click.Choice(GROUPS), default="task", show_default=True)
 @prints_json
 @click.pass_context
-def costs_command(ctx: click.Context, by: str, as_json: bool) -> None:
+def costs_command(ctx: click.Context, where: "TaskFilter | None", by: str, as_json: bool) -> None:
     """Show what agents have cost, in total and per landed change, and how much of it was start-up context."""
     workspace = open_workspace(ctx)
-    costs = sum_costs(workspace.board(), workspace.records(Query(kind=TurnEnded.kind)), by)
+    board = workspace.board()
+    only = None if where is None else set(where.pick(board))
+    costs = sum_costs(board, workspace.records(Query(kind=TurnEnded.kind)), by, only)
     if as_json:
         print_json(view_costs(costs))
         return

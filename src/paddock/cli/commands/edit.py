@@ -7,7 +7,7 @@ from msgspec import UNSET
 
 from paddock.cli.acceptance import read_accept_options, takes_acceptance
 from paddock.cli.options import prints_json
-from paddock.cli.selection import Wanted, go_ahead, report, takes_tasks, wanted_tasks
+from paddock.cli.selection import Wanted, go_ahead, parse_tasks, report, takes_tasks, wanted_tasks
 from paddock.cli.terminal.text import print_document
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import Misuse
@@ -27,7 +27,7 @@ from paddock.fleet.bulk import record_each
 @click.option("--agent", help="The new agent; empty for none.")
 @click.option("--engine", help="The new engine; empty for the agent's or the default one.")
 @click.option("--kind", help="The new kind; its agent becomes the one that takes this kind. Empty for none.")
-@click.option("--after", metavar="t3,t4", help="The complete list of tasks it waits for; empty for none.")
+@click.option("--after", metavar="t3,t5-t7", help="The complete list of tasks it waits for; empty for none.")
 @click.option("--priority", type=int)
 @click.option("--paths", metavar="GLOB,GLOB", help="The complete list of paths it may change; empty for any.")
 @click.option("--labels", metavar="LABEL,LABEL", help="The complete list of its labels; empty for none.")
@@ -59,7 +59,7 @@ def edit_command(
         brief=UNSET if brief is None else brief,
         agent=UNSET if agent is None else agent or None,
         engine=UNSET if engine is None else engine or None,
-        after=UNSET if after is None else tuple(parse_task(part) for part in split_list(after)),
+        after=UNSET if after is None else tuple(parse_tasks((after,))),
         priority=UNSET if priority is None else priority,
         paths=UNSET if paths is None else split_list(paths),
         labels=UNSET if labels is None else split_list(labels),

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from contextlib import closing
+from typing import TYPE_CHECKING
 
 import click
 
 from paddock import __version__
 from paddock.cli.options import prints_json
 from paddock.cli.pages.review import COLOURS
+from paddock.cli.selection import takes_where
 from paddock.cli.terminal.text import cut, paint, print_document, width
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import Misuse
@@ -19,6 +21,9 @@ from paddock.core.review.sarif_document import write_sarif
 from paddock.fleet.review.findings import file_as_tasks, find_findings
 from paddock.fleet.workspace import Workspace
 from paddock.views.findings import FindingView, view_finding
+
+if TYPE_CHECKING:
+    from paddock.core.filter.tasks import TaskFilter
 
 Row = tuple[Finding, Claim]
 
@@ -50,18 +55,29 @@ def findings_command() -> None:
 
 @findings_command.command("list")
 @click.argument("names", nargs=-1, metavar="[TASK|FINDING]...")
+@takes_where
 @click.option("--all", "show_all", is_flag=True, help="Also those that are settled.")
 @click.option(
     "--format", "form", type=click.Choice(["text", "sarif"]), default="text", help="SARIF is for other tools."
 )
 @prints_json
 @click.pass_context
-def list_command(ctx: click.Context, names: tuple[str, ...], show_all: bool, form: str, as_json: bool) -> None:
+def list_command(
+    ctx: click.Context,
+    names: tuple[str, ...],
+    where: "TaskFilter | None",
+    show_all: bool,
+    form: str,
+    as_json: bool,
+) -> None:
     """List findings: what is open, all of some tasks, or single ones in full."""
     workspace = open_workspace(ctx)
     if as_json and form == "sarif":
         raise Misuse("--json and --format sarif cannot be used together", "SARIF is JSON already")
     rows = _find(workspace, names, show_all=show_all or bool(names) or form == "sarif")
+    if where is not None:
+        matching = set(where.pick(workspace.board()))
+        rows = [row for row in rows if row[0].task in matching]
     if form == "sarif":
         click.echo(write_sarif(rows, __version__))
     elif as_json:

@@ -11,7 +11,6 @@ from typing import Generic, TypeAlias, TypeVar, assert_never
 from paddock.core.filter.fields import SEARCHED, Values
 from paddock.core.filter.globs import matches_glob
 from paddock.core.filter.tree import (
-    Amount,
     Comparison,
     Conjunction,
     Disjunction,
@@ -20,6 +19,7 @@ from paddock.core.filter.tree import (
     IdSpan,
     Negation,
     Operator,
+    Quantity,
     Search,
     WordPattern,
 )
@@ -106,7 +106,7 @@ def _compile_comparison(tree: Comparison, readers: FieldReaders[T]) -> Matches[T
 def _compile_amounts(tree: Comparison, readers: FieldReaders[T]) -> Matches[T]:
     read = readers.numbers.get(tree.field.name, _read_no_number)
     compared = _COMPARED[tree.operator]
-    amounts = [value.value for value in tree.values if isinstance(value, Amount)]
+    amounts = [value.value for value in tree.values if isinstance(value, Quantity)]
     lacks = len(amounts) < len(tree.values)
 
     def matches(subject: T) -> bool:

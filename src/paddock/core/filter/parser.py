@@ -15,13 +15,13 @@ from paddock.core.filter.scanner import BLANKS, FilterScanner, FilterWord
 from paddock.core.filter.tree import (
     EVERYTHING,
     KEYWORDS,
-    Amount,
     Comparison,
     Filter,
     FilterValue,
     IdSpan,
     Negation,
     Operator,
+    Quantity,
     Search,
     WordPattern,
     all_of,
@@ -44,10 +44,10 @@ def parse_filter(text: str) -> Filter:
     if len(text) > MOST_CHARACTERS:
         problem = f"the filter has {len(text):,} characters; the limit is {MOST_CHARACTERS:,}"
         raise FilterError(problem, text, MOST_CHARACTERS, MOST_CHARACTERS + 1)
-    return _Parser(text).parse()
+    return _FilterParser(text).parse()
 
 
-class _Parser:
+class _FilterParser:
     def __init__(self, text: str) -> None:
         self.scanner = FilterScanner(text)
         self.before = ""
@@ -183,7 +183,7 @@ class _Parser:
             raise self.scanner.error(problem, words[1].start, words[-1].end, "join comparisons with `or`")
         value = values[0]
         is_one_task = isinstance(value, IdSpan) and value.first == value.last
-        if not is_one_task and not isinstance(value, Amount):
+        if not is_one_task and not isinstance(value, Quantity):
             what = "task" if field.values is Values.IDS else "amount"
             problem = f"{field.name} must be compared with one {what}"
             hint = f"write it like `{'id>=t10' if what == 'task' else field.example}`"

@@ -39,13 +39,13 @@ class IdSpan:
 
 
 @dataclass(frozen=True, slots=True)
-class Amount:
+class Quantity:
     """Seconds, dollars or a plain number, as its field says."""
 
     value: float
 
 
-FilterValue: TypeAlias = WordPattern | IdSpan | Amount
+FilterValue: TypeAlias = WordPattern | IdSpan | Quantity
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +129,10 @@ def _format_value(field: TaskField, value: FilterValue) -> str:
             return _format_word(value, alone=False)
         case IdSpan(first, last):
             return f"t{first}" if first == last else f"t{first}-t{last}"
-        case Amount(number) if field.values is Values.DURATION:
+        case Quantity(number) if field.values is Values.DURATION:
             milliseconds = round(number * 1000)
             return f"{milliseconds}ms" if milliseconds % 1000 else f"{milliseconds // 1000}s"
-        case Amount(number):
+        case Quantity(number):
             return f"{number:.6f}".rstrip("0").rstrip(".")
 
 

@@ -8,7 +8,7 @@ from paddock.core.filter.errors import FilterError
 from paddock.core.filter.fields import TaskField, Values
 from paddock.core.filter.globs import matches_glob
 from paddock.core.filter.scanner import FilterWord
-from paddock.core.filter.tree import Amount, FilterValue, IdSpan, WordPattern
+from paddock.core.filter.tree import FilterValue, IdSpan, Quantity, WordPattern
 from paddock.core.ids import parse_task_span, printable
 from paddock.core.wording import nearest
 
@@ -40,7 +40,7 @@ def read_value(field: TaskField, word: FilterWord, text: str) -> FilterValue:
         case Values.IDS:
             return pattern if pattern.wild else read_ids(word, text)
         case Values.DURATION | Values.MONEY | Values.NUMBER:
-            return Amount(_read_amount(field, word, text))
+            return Quantity(_read_amount(field, word, text))
         case _:
             return pattern
 

@@ -5,11 +5,12 @@ from contextlib import closing
 
 from paddock.core.board import Board
 from paddock.core.events import Draft
-from paddock.core.ids import parse_task
+from paddock.core.ids import parse_task_range
 from paddock.core.intent.findings import file_findings, find_finding
 from paddock.core.intent.tasks import added_in
 from paddock.core.review.events import Claim
 from paddock.core.review.model import Finding
+from paddock.core.wording import split_list
 from paddock.fleet.review.claims import claim_reader, read_claims
 from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import Store
@@ -42,6 +43,6 @@ def _named(board: Board, names: Sequence[str]) -> list[Finding]:
             one = find_finding(board, name)
             found[one.id] = one
         else:
-            task = board.task(parse_task(name))
-            found.update((one.id, one) for one in board.reviews.findings_of(task.id))
+            tasks = [board.task(task) for part in split_list(name) or (name,) for task in parse_task_range(part)]
+            found.update((one.id, one) for task in tasks for one in board.reviews.findings_of(task.id))
     return list(found.values())
