@@ -96,6 +96,7 @@ ELSEWHERE = {
     "log fetch": "it restores the log that the server reads",
     "log rebuild": "it drops what the server has open",
     "notify test": "it tries addresses that are written in your settings, where you edit them",
+    "resurrect": "only a person at a terminal knows that a machine is gone for good",
     "wait": "it is for scripts: `GET /events` tells of every change",
     "completion": "it is for a shell",
 }

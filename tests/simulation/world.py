@@ -78,6 +78,15 @@ class PlayedGround:
     def newest_commit(self, attempt: Attempt) -> str | None:
         return attempt.base
 
+    def commits_sign(self, attempt: Attempt) -> tuple[int, ...]:
+        return (self.world.commits_of(attempt),)
+
+    def hold_so_far(self, attempt: Attempt) -> None:
+        self.act(f"hold {attempt.id}")
+
+    def so_far(self, _attempt: Attempt, start: str) -> str:
+        return start
+
     def secure(self, attempt: Attempt) -> Delivery:
         self.act(f"secure {attempt.id}")
         made = self.world.commits_of(attempt)

@@ -31,6 +31,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "ask": ("ask", "Put a question to a person; for agents."),
     "noop": ("ask", "Declare that a task needs no change; for agents."),
     "top": ("top", "Show the fleet on one screen and act on it by keys."),
+    "resurrect": ("resurrect", "Bring back what a restart or a lost machine interrupted."),
     "wait": ("wait", "Wait until tasks are done, or in a phase; for scripts."),
     "tail": ("tail", "Show what an agent says and does."),
     "diff": ("diff", "Show what an agent changed."),
@@ -76,7 +77,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 GROUPS: dict[str, tuple[str, ...]] = {
     "Set up": ("init", "doctor", "config", "engines", "agents", "notify", "completion"),
     "Tasks": ("plan", "add", "fork", "edit", "retry", "cancel", "convoy", "workflow", "route"),
-    "Run agents": ("run", "up", "down", "stop"),
+    "Run agents": ("run", "up", "down", "stop", "resurrect"),
     "Talk to agents": ("message", "messages", "connect", "handback", "path", "open", "exec", "wait"),
     "Inspect": ("status", "watch", "top", "web", "show", "results", "tail", "diff", "log"),
     "Land": (

@@ -12,6 +12,7 @@ from paddock.core.lead import Succeeded
 from paddock.core.troubles import BRISK, PATIENT, Trouble
 from paddock.fleet.attempts.attempt import Crew
 from paddock.fleet.attempts.runs import AttemptRuns
+from paddock.fleet.attempts.safekeeping import keep_commits
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.desk.office import DeskOffice
 from paddock.fleet.dispatch.dispatcher import Dispatcher
@@ -135,6 +136,7 @@ class Daemon:
                     self._rounds.keep(),
                     self._serve_workers(),
                     self.attempts.watch_seats(self._call),
+                    keep_commits(self.site, self.ledger),
                     *((self._teller.keep(),) if self._teller is not None else ()),
                 )
                 tasks = [group.create_task(chore) for chore in chores]

@@ -49,6 +49,7 @@ from paddock.fleet.attempts.preparation import prepare_worktree
 from paddock.fleet.attempts.prompts import TurnContext, TurnPlan, plan_turn, read_messages, read_question
 from paddock.fleet.attempts.reading import plan_reading_turn
 from paddock.fleet.attempts.recollection import Recollection
+from paddock.fleet.attempts.traces import NO_TRACE, end_unseen, has_no_trace
 from paddock.fleet.attempts.turn import (
     Ended,
     TurnRun,
@@ -106,6 +107,9 @@ class AttemptRun:
         self._worktree: Worktree | None = None
         self._secured: Secured | None = None
         self._only_reads = False
+        live = self._live()
+        # Asked before anybody makes anything in its folder.
+        self._lost_turn = live.turn if live is not None and has_no_trace(self._site, live) else None
 
     async def drive(self) -> None:
         """Drives it to its end, or to where a person has it. Raises only what no attempt is to blame for: a full disk,
@@ -257,6 +261,11 @@ class AttemptRun:
             return ""
 
     async def _run_turn(self, task: Task, attempt: Attempt) -> None:
+        if self._lost_turn == attempt.turn:
+            await self._crew.sweeper.sweep(attempt.id)
+            gone = end_unseen(self._site, self._ledger.board, attempt, NO_TRACE, TurnSummary())
+            await self._record(lambda _board: [self._draft(gone)])
+            return
         ended = await self._start_and_follow(task, attempt)
         self._summary = ended.summary
         checkpoint("turn.over")

@@ -19,7 +19,7 @@ DRAFT = "-draft"
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
+class CopiedConversation:
     """What goes on as a copy: the attempt whose it is, and the engine's name for it."""
 
     origin: Attempt
@@ -45,7 +45,7 @@ def _start(site: Site, origin: Task | None) -> str:
     return next((sha for one in known if one and (sha := site.repo.resolve(one))), "")
 
 
-def forked_conversation(site: Site, board: Board, task: Task, engine: str) -> Conversation | None:
+def forked_conversation(site: Site, board: Board, task: Task, engine: str) -> CopiedConversation | None:
     """Of the newest attempt of the task that it forks; None where that had none that this engine could go on with."""
     origin = origin_of(board, task)
     worker = origin.worker if origin is not None else None
@@ -54,7 +54,7 @@ def forked_conversation(site: Site, board: Board, task: Task, engine: str) -> Co
     session = worker.session if worker.live else resumable_session(worker)
     if session is None and worker.turn_open and site.capabilities_of(engine).chooses_session_id:
         session = new_session_id(worker.id, site.marker, worker.turn)
-    return Conversation(worker, session) if session else None
+    return CopiedConversation(worker, session) if session else None
 
 
 def copy_memory(site: Site, attempt: Attempt) -> None:

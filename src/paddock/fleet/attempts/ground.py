@@ -17,7 +17,7 @@ from paddock.git.disk import below_floor
 from paddock.git.facts import DiffStat, read_work
 from paddock.git.landing.held import delivery_ref, hold_delivery
 from paddock.git.worktrees.claims import PlaceTaken, Vacancy, WorktreeOrder, look_at_place
-from paddock.git.worktrees.delivery import Saved, glimpse, save_attempt
+from paddock.git.worktrees.delivery import Saved, commits_sign, glimpse, hold_so_far, save_attempt
 from paddock.git.worktrees.prepare import PreparedWorktree, prepare
 from paddock.git.worktrees.release import Secured, release
 from paddock.git.worktrees.rescue import count_rescued
@@ -96,6 +96,15 @@ class Ground(Protocol):
     def newest_commit(self, attempt: Attempt) -> str | None:
         """Of one at work; None where nobody can look into its folder."""
 
+    def commits_sign(self, attempt: Attempt) -> tuple[int, ...]:
+        """Another one after each commit of an attempt at work; empty where nothing tells. Cheap."""
+
+    def hold_so_far(self, attempt: Attempt) -> None:
+        """Whatever it has committed is held where losing its folder does no harm. Raises PaddockError."""
+
+    def so_far(self, attempt: Attempt, start: str) -> str:
+        """The newest commit of it that is held; `start` if there is none beyond that."""
+
     def secure(self, attempt: Attempt) -> Delivery:
         """Commits what was left uncommitted and holds the result. Doing it again finds the same."""
 
@@ -130,6 +139,17 @@ class GitGround:
     def newest_commit(self, attempt: Attempt) -> str | None:
         seen = glimpse(self.site.root, attempt.id)
         return seen.head if seen is not None else None
+
+    def commits_sign(self, attempt: Attempt) -> tuple[int, ...]:
+        return commits_sign(self.site.root, attempt.worktree, attempt.branch) if attempt.worktree else ()
+
+    def hold_so_far(self, attempt: Attempt) -> None:
+        self.site.lead.require()
+        hold_so_far(self.site.root, attempt.id, delivery_ref(attempt.id))
+
+    def so_far(self, attempt: Attempt, start: str) -> str:
+        held = self.site.repo.resolve(delivery_ref(attempt.id))
+        return held if held is not None and self.site.repo.is_ancestor(start, held) else start
 
     def secure(self, attempt: Attempt) -> Delivery:
         why = f"{attempt.id} ended with uncommitted files"

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 from paddock.core.board import Board
@@ -15,7 +16,7 @@ from paddock.fleet.attempts.ground import Unprepared, explain_failed_setup, expl
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.site import Site
 from paddock.git.worktrees.furnish import Worktree
-from paddock.git.worktrees.prepare import WorktreeOrder
+from paddock.git.worktrees.prepare import PreparedWorktree, WorktreeOrder
 
 SETUP_OUTPUT = "setup.log"
 
@@ -35,7 +36,7 @@ async def prepare_worktree(
     async with preparing:
         order = order_of(board, task, attempt)
         try:
-            prepared = await asyncio.to_thread(site.ground.prepare, order)
+            prepared = await asyncio.to_thread(_prepare, site, attempt, order)
         except (PaddockError, OSError) as error:
             return explain_no_room(site, error)
     if not prepared.ready:
@@ -47,6 +48,13 @@ async def prepare_worktree(
         return explain_failed_setup(site, f"the setup command failed ({how}); {shown}")
     checkpoint("attempt.prepared")
     return prepared.worktree
+
+
+def _prepare(site: Site, attempt: Attempt, order: WorktreeOrder) -> PreparedWorktree:
+    """One that has worked before, and whose folder is lost, finds at least what it had committed."""
+    has_worked = attempt.turn > 0 and not attempt.role.only_reads
+    start = site.ground.so_far(attempt, order.start) if has_worked else order.start
+    return site.ground.prepare(replace(order, start=start))
 
 
 def _keep_setup_output(site: Site, attempt: AttemptId, output: Path) -> None:

@@ -4,9 +4,11 @@ Nothing an agent wrote gets lost, and nothing of it counts before git has checke
 that is said, and the worktree stays for a person.
 """
 
+import contextlib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TypeVar
 
 import msgspec
@@ -25,13 +27,13 @@ from paddock.git.landing.forbidden import forbidden_paths, some_problems
 from paddock.git.landing.workbench import open_workbench
 from paddock.git.lock import Lock
 from paddock.git.purposes import is_repeatable
-from paddock.git.repo import Repo
+from paddock.git.repo import RefMove, Repo
 from paddock.git.settings import read_settings
 from paddock.git.worktrees.branches import Placement, place_branch
 from paddock.git.worktrees.checkout import ALL_REFS, hold_commit, require_ours
 from paddock.git.worktrees.linked import adopt
 from paddock.git.worktrees.rescue import DirtyFiles, dirty_files, peek_at_files, rescue
-from paddock.git.worktrees.slots import Slot, SlotRecord, WorktreeRoot, hold_attempt, write_record
+from paddock.git.worktrees.slots import Slot, SlotRecord, WorktreeRoot, hold_attempt, slot_of, write_record
 
 _MOST_KNOWN = 100
 _Answer = TypeVar("_Answer")
@@ -201,6 +203,34 @@ def bring_home(root: WorktreeRoot, attempt: str) -> None:
             if placed.obstacle:
                 raise PaddockError(f"{placed.obstacle}, so the commits are in `{placed.ref}`")
             write_record(slot, msgspec.structs.replace(record, taken=head), lock)
+
+
+def hold_so_far(root: WorktreeRoot, attempt: str, ref: str) -> str | None:
+    """What an attempt at work has committed, held by `ref`, so that it outlives the worktree; None when it has no
+    worktree. Its branch stays where it is. Raises PaddockError for what cannot be imported."""
+    with hold_attempt(root, attempt) as held:
+        if held is None or held[1].state is not SlotState.READY:
+            return None
+        slot, record, lock = held
+        record = adopt(root, slot, record, lock)
+        head = import_head(enclosure_of(root, slot, record), record)
+        if head not in (record.start, record.taken):
+            _refuse_forbidden(root.repo, [head], record)
+            root.repo.move_refs((RefMove(ref, head),), "paddock: so far")
+        return head
+
+
+def commits_sign(root: WorktreeRoot, place: str, branch: str) -> tuple[int, ...]:
+    """Another one after each commit, as far as the files of whoever works there tell. Costs two looks at a file."""
+    slot = slot_of(root, Path(place))
+    if slot is None:
+        return ()
+    sign: list[int] = []
+    for name in ("logs/HEAD", f"refs/heads/{branch}"):
+        with contextlib.suppress(OSError):
+            found = (root.enclosure(slot).own / name).lstat()
+            sign += [found.st_ino, found.st_mtime_ns, found.st_size]
+    return tuple(sign)
 
 
 def _import(enclosure: Enclosure, commits: list[str] | tuple[str, ...], record: SlotRecord) -> None:
