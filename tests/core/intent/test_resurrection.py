@@ -1,0 +1,140 @@
+"""What goes on after a restart or on another machine: which tasks, by which events, and that doing it twice is once."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paddock.core import events as ev
+from paddock.core.ids import AttemptId, TaskId
+from paddock.core.intent.holds import Seat, hold_task, open_terminal
+from paddock.core.intent.resurrection import Loss, Plight, Revival, find_revivals, resurrect
+from paddock.core.intent.tasks import retry_tasks, stop_tasks
+from paddock.core.tasks.conversations import continued_attempt
+from paddock.core.tasks.task import Phase
+from paddock.core.tasks.vocabulary import EndedBy, Outcome, Step
+from tests.core.ledger import Ledger
+
+NOW = 2_000_000_000.0
+HEAD = "c" * 40
+
+
+def running(ledger: Ledger) -> tuple[TaskId, AttemptId]:
+    task = ledger.add()
+    attempt = ledger.start(task)
+    ledger.write(ev.Draft(ev.TurnStarted(1, session="s", worktree="/w/1", memory=attempt), task, attempt))
+    return task, attempt
+
+
+def unseen(turn: int = 1) -> ev.TurnEnded:
+    return ev.TurnEnded(turn, ended_by=EndedBy.REBOOT, session="s")
+
+
+def how(ledger: Ledger, losses: dict[AttemptId, Loss]) -> list[tuple[TaskId, Revival]]:
+    return [(one.task, one.how) for one in find_revivals(ledger.board, losses)]
+
+
+def test_a_turn_whose_process_is_gone_is_over_and_the_fleet_judges_its_attempt() -> None:
+    ledger = Ledger()
+    task, attempt = running(ledger)
+    losses = {attempt: Loss(Plight.GONE, unseen())}
+    assert how(ledger, losses) == [(task, Revival.RESUMED)]
+    ledger.write(*resurrect(ledger.board, losses, NOW))
+    live = ledger.task(task).live_attempt
+    assert live is not None
+    assert (live.turn_open, live.ended_by, live.session) == (False, EndedBy.REBOOT, "s")
+    assert resurrect(ledger.board, losses, NOW) == []
+
+
+def test_an_attempt_of_a_host_that_is_gone_ends_and_its_task_goes_on_from_its_commits() -> None:
+    ledger = Ledger()
+    task, attempt = running(ledger)
+    losses = {attempt: Loss(Plight.ELSEWHERE, unseen(), HEAD)}
+    assert how(ledger, losses) == [(task, Revival.TAKEN_OVER)]
+    ledger.write(*resurrect(ledger.board, losses, NOW))
+    after = ledger.task(task)
+    assert (after.phase, after.counted, after.live_attempt) == (Phase.READY, 0, None)
+    worker = after.worker
+    assert worker is not None
+    assert (worker.outcome, worker.head, worker.session) == (Outcome.LOST, HEAD, "s")
+    assert continued_attempt(after, worker.engine) == worker
+    assert resurrect(ledger.board, losses, NOW) == [], "it is done once"
+
+
+def test_what_a_person_had_stopped_there_waits_for_a_person() -> None:
+    ledger = Ledger()
+    task, attempt = running(ledger)
+    ledger.write(*stop_tasks(ledger.board, [task], "enough"))
+    ledger.write(*resurrect(ledger.board, {attempt: Loss(Plight.ELSEWHERE)}, NOW))
+    assert (ledger.task(task).phase, ledger.task(task).unblock) == (Phase.BLOCKED, f"paddock retry {task}")
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_a_person_whose_host_is_gone_holds_nothing_any_more(terminal: bool) -> None:
+    ledger = Ledger()
+    task, attempt = running(ledger)
+    ledger.write(*hold_task(ledger.board, task, Seat("h", "h", "1 1 boot")))
+    if terminal:
+        ledger.write(ev.Draft(ev.TurnEnded(1, ended_by=EndedBy.HELD), task, attempt))
+        ledger.write(*open_terminal(ledger.board, attempt, worktree="/w/1", fence="none", session="s"))
+    ledger.write(*resurrect(ledger.board, {attempt: Loss(Plight.ELSEWHERE)}, NOW))
+    after = ledger.task(task)
+    assert (after.phase, after.unblock, after.live_attempt) == (Phase.BLOCKED, f"paddock handback {task}", None)
+
+
+def end(ledger: Ledger, outcome: Outcome, step: Step, ended_by: EndedBy = EndedBy.REBOOT, **fields: object) -> TaskId:
+    task, attempt = running(ledger)
+    ledger.write(ev.Draft(ev.TurnEnded(1, ended_by=ended_by, session="s"), task, attempt))
+    ended = ev.AttemptEnded(outcome, step, counted=False, **fields)  # type: ignore[arg-type]
+    ledger.write(ev.Draft(ended, task, attempt))
+    return task
+
+
+def test_what_gave_up_because_of_a_loss_is_tried_again_and_nothing_else_is() -> None:
+    ledger = Ledger()
+    lost = end(ledger, Outcome.LOST, Step.BLOCK)
+    killed = end(ledger, Outcome.CRASHED, Step.FAIL, EndedBy.VANISHED)
+    later = end(ledger, Outcome.LOST, Step.RETRY, retry_at=NOW + 999)
+    end(ledger, Outcome.CRASHED, Step.FAIL, EndedBy.ITSELF)
+    end(ledger, Outcome.AUTH, Step.BLOCK, EndedBy.ITSELF)
+    end(ledger, Outcome.LOST, Step.RETRY)
+    assert how(ledger, {}) == [(lost, Revival.RETRIED), (killed, Revival.RETRIED), (later, Revival.RETRIED)]
+    ledger.write(*resurrect(ledger.board, {}, NOW))
+    assert all(
+        ledger.task(name).phase is Phase.READY and not ledger.task(name).not_before for name in (lost, killed, later)
+    )
+    assert how(ledger, {}) == []
+
+
+def test_only_what_was_chosen_is_brought_back() -> None:
+    ledger = Ledger()
+    first, second = end(ledger, Outcome.LOST, Step.BLOCK), end(ledger, Outcome.LOST, Step.BLOCK)
+    ledger.write(*resurrect(ledger.board, {}, NOW, [second]))
+    assert [ledger.task(name).phase for name in (first, second)] == [Phase.BLOCKED, Phase.READY]
+    ledger.write(*retry_tasks(ledger.board, [first], 1, ""))
+
+
+plights = st.sampled_from(("fine", "gone", "told", "elsewhere"))
+
+
+@given(st.lists(st.tuples(plights, st.booleans(), st.booleans()), max_size=6))
+def test_whatever_was_lost_every_event_is_legal_and_the_second_time_there_is_nothing_to_do(
+    fleet: list[tuple[str, bool, bool]],
+) -> None:
+    ledger, losses = Ledger(), {}
+    for plight, held, cancelled in fleet:
+        task, attempt = running(ledger)
+        if held:
+            ledger.write(*hold_task(ledger.board, task, Seat("h", "h", "1 1 boot")))
+        if cancelled:
+            ledger.write(ev.Draft(ev.TaskCancelled(), task))
+        kinds = {"gone": Loss(Plight.GONE), "told": Loss(Plight.GONE, unseen()), "elsewhere": Loss(Plight.ELSEWHERE)}
+        losses |= {attempt: kinds[plight]} if plight in kinds else {}
+    names = list(ledger.board.tasks)
+    before = {name: ledger.task(name) for name in names}
+    ledger.write(*resurrect(ledger.board, losses, NOW, names))
+    assert resurrect(ledger.board, losses, NOW, names) == []
+    for name, (plight, *_) in zip(names, fleet, strict=True):
+        if plight in ("fine", "gone"):
+            assert ledger.task(name) is before[name], "the fleet looks after it"
+        if plight == "elsewhere":
+            assert ledger.task(name).live_attempt is None
