@@ -99,9 +99,8 @@ def test_what_gave_up_because_of_a_loss_is_tried_again_and_nothing_else_is() -> 
     end(ledger, Outcome.LOST, Step.RETRY)
     assert how(ledger, {}) == [(lost, Revival.RETRIED), (killed, Revival.RETRIED), (later, Revival.RETRIED)]
     ledger.write(*resurrect(ledger.board, {}, NOW))
-    assert all(
-        ledger.task(name).phase is Phase.READY and not ledger.task(name).not_before for name in (lost, killed, later)
-    )
+    tasks = [ledger.task(name) for name in (lost, killed, later)]
+    assert [(task.phase, task.not_before) for task in tasks] == [(Phase.READY, 0.0)] * 3
     assert how(ledger, {}) == []
 
 
@@ -120,7 +119,8 @@ plights = st.sampled_from(("fine", "gone", "told", "elsewhere"))
 def test_whatever_was_lost_every_event_is_legal_and_the_second_time_there_is_nothing_to_do(
     fleet: list[tuple[str, bool, bool]],
 ) -> None:
-    ledger, losses = Ledger(), {}
+    ledger = Ledger()
+    losses: dict[AttemptId, Loss] = {}
     for plight, held, cancelled in fleet:
         task, attempt = running(ledger)
         if held:
