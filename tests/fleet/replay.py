@@ -39,6 +39,7 @@ def play_scenario(
     for number, life in enumerate(scenario.expected, 1):
         lived = life_of(yard, f"t{number}", life)
         assert lived == life, "\n".join((f"{lived}, not {life}", *(str(record) for record in yard.records())))
+    scenario.check(yard)
     assert_recorded_once(yard)
     assert_started_once(yard, started)
     assert_all_is_settled(yard)

@@ -1,12 +1,20 @@
 """Short lives of tasks, each played by a fleet whose daemons may be killed at named points on the way."""
 
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
+from paddock.cli.workspace import workspace_at
+from paddock.core.events import MessagesDelivered, MessageSent, Record, TurnEnded
+from paddock.core.ids import TaskId
+from paddock.core.intent.holds import Seat, hand_back, hold_task, open_terminal
+from paddock.sessions.host import sign_of_life, this_process
 from tests.fleet.relay import Relay
 from tests.fleet.yard import Step, Yard, commit, play, write
+from tests.warm import PATIENCE_SECONDS
 
 
 @dataclass(frozen=True)
@@ -35,6 +43,7 @@ class Scenario:
     interfere: Callable[[Relay], None] = no_interference
     convoy: str = ""
     settings: dict[str, str] = field(default_factory=dict)
+    check: Callable[[Yard], None] = lambda _yard: None
 
 
 def brief(*steps: Step) -> dict[str, object]:
@@ -60,6 +69,65 @@ def _send_message(relay: Relay) -> None:
     relay.until(relay.yard.folder / "ready")
     relay.yard.paddock("message", "t1", "Now b, please.")
     (relay.yard.folder / "gate").touch()
+
+
+def _talk(yard: Yard, hello: Step) -> list[dict[str, object]]:
+    """It hears two messages while it works, and is told a third one when it has ended."""
+    heard = {"listen": 600, "messages": 2, "to": str(yard.folder / "heard")}
+    ready = {"run": ["touch", str(yard.folder / "ready")]}
+    again = {"run": ["sh", "-c", f'echo again >> "{yard.folder / "heard"}"'], "turn": 2}
+    done = {"run": ["touch", str(yard.folder / "done")]}
+    return [brief(hello, write("a.txt"), commit("Add a"), ready, heard, done, {**hello, "turn": 2}, again)]
+
+
+def _say_three_things(relay: Relay) -> None:
+    relay.until(relay.yard.folder / "ready")
+    relay.yard.paddock("message", "t1", "one")
+    relay.yard.paddock("message", "t1", "two", "--now")
+    relay.until(relay.yard.folder / "done")
+    relay.yard.paddock("message", "t1", "three")
+
+
+def _heard_each_once(yard: Yard) -> None:
+    heard = (yard.folder / "heard").read_text().splitlines()
+    sent = [record.seq for record in yard.records(MessageSent)]
+    assert [line for line in heard if line != "again"] == [f'[{sent[0]}, "one"]', f'[{sent[1]}, "two"]']
+    assert heard.count("again") == 1, "the third began one turn, and no other"
+    told = [seq for record in yard.records(MessagesDelivered) for seq in record.event.messages]  # type: ignore[attr-defined]
+    assert sorted(told) == sent
+    assert not yard.task("t1").untold
+
+
+def _hold(yard: Yard, hello: Step) -> list[dict[str, object]]:
+    ready = {"run": ["touch", str(yard.folder / "ready")]}
+    on = ({**hello, "turn": 3}, {**write("b.txt"), "turn": 3}, {**commit("Add b"), "turn": 3})
+    return [brief(hello, write("a.txt"), commit("Add a"), ready, {"hang": 600, "turn": 1}, *on)]
+
+
+def _take_over_and_hand_back(relay: Relay) -> None:
+    """Somebody's terminal, for a moment."""
+    yard = relay.yard
+    relay.until(yard.folder / "ready")
+    here = this_process("seat")
+    seat = Seat(here.host, here.host_id, sign_of_life())
+    workspace = workspace_at(str(yard.top))
+    workspace.record(lambda board: hold_task(board, TaskId("t1"), seat))
+    give_up_at = time.monotonic() + PATIENCE_SECONDS
+    opened: list[Record] = []
+    while not opened:
+        assert time.monotonic() < give_up_at, "its turn was never ended"
+        relay.tend()
+        attempt = yard.task("t1").last
+        assert attempt is not None
+        place = {"worktree": attempt.worktree, "fence": attempt.fence, "session": attempt.session}
+        opened = workspace.record(partial(open_terminal, attempt=attempt.id, **place))
+        time.sleep(0.02)
+    with (yard.folder / "started").open("a") as started:
+        started.write("t1.1\n")
+    ended = TurnEnded(2, exit=0)
+    by = workspace.author.name
+    workspace.record(lambda board: hand_back(board, TaskId("t1"), by, "Now b, please.", ended))
+    relay.start_again()
 
 
 def _stop(yard: Yard, hello: Step) -> list[dict[str, object]]:
@@ -194,6 +262,17 @@ SCENARIOS = {
         _follow_up,
         (Life("approval", ("delivered",), (2,), ("Add b", "Add a"), ("a.txt", "b.txt"), 2350),),
         _send_message,
+    ),
+    "talk": Scenario(
+        _talk,
+        (Life("approval", ("delivered",), (2,), ("Add a",), ("a.txt",)),),
+        _say_three_things,
+        check=_heard_each_once,
+    ),
+    "hold": Scenario(
+        _hold,
+        (Life("approval", ("delivered",), (3,), ("Add b", "Add a"), ("a.txt", "b.txt")),),
+        _take_over_and_hand_back,
     ),
     "stop": Scenario(_stop, (Life("blocked", ("killed",), (1,), A_AND_RESCUE, ("a.txt", "b.txt"), 5005),), _send_stop),
     "retry": Scenario(

@@ -14,6 +14,8 @@ from signal import SIGKILL, SIGTERM
 
 from paddock.core.errors import PaddockError
 from paddock.core.lead import BY_HAND, Lead
+from paddock.core.trace import MessagesTaken
+from paddock.engines.bridge_lines import bridge_line
 from paddock.sessions.host import Host
 from paddock.sessions.mailbox import Letter
 from paddock.sessions.protocol import (
@@ -39,7 +41,8 @@ class Part:
     """What a turn will do: lines with the seconds after its start at which it says them; at `ends` it exits with
     `code`, or never if that is None. `vanishes`: nobody writes down how. `deaf`: it does not hear requests to stop.
     `leaves`: a process that outlives it. `early`: commits it makes at once; `commits`: those it makes last, unless it
-    is stopped. `refuses`: it cannot start. `breaks`: Paddock cannot even try."""
+    is stopped. `refuses`: it cannot start. `breaks`: Paddock cannot even try. `takes`: so many seconds after a
+    letter it says that it has it."""
 
     says: tuple[tuple[float, str], ...] = ()
     ends: float | None = 60.0
@@ -51,6 +54,7 @@ class Part:
     commits: int = 0
     refuses: str = ""
     breaks: str = ""
+    takes: float | None = None
 
 
 @dataclass
@@ -64,9 +68,21 @@ class Played:
     leftover: bool = False
 
     def __post_init__(self) -> None:
-        self._moments = [self.started_at + after for after, _ in self.part.says]
-        self._text = b"".join(line.encode() + b"\n" for _, line in self.part.says)
-        self._lengths = [0, *accumulate(len(line.encode()) + 1 for _, line in self.part.says)]
+        self._said = [(self.started_at + after, line) for after, line in self.part.says]
+        self._learn()
+
+    def _learn(self) -> None:
+        self._moments = [at for at, _ in self._said]
+        self._text = b"".join(line.encode() + b"\n" for _, line in self._said)
+        self._lengths = [0, *accumulate(len(line.encode()) + 1 for _, line in self._said)]
+
+    def say(self, at: float, line: str) -> None:
+        """Beside what was written for it."""
+        self._said = sorted([*self._said, (at, line)], key=lambda one: one[0])
+        self._learn()
+
+    def lines(self, now: float) -> list[str]:
+        return [line for _, line in self._said[: self._lines_said(now)]]
 
     @property
     def ends_at(self) -> float | None:
@@ -164,6 +180,7 @@ class PlayedSessions:
     def __init__(self, troupe: Troupe) -> None:
         self._troupe = troupe
         self._followed: dict[Turn, asyncio.TimerHandle | None] = {}
+        self._wakes: dict[Turn, Callable[[], None]] = {}
         self.gone = False
         self.lead: Lead = BY_HAND
 
@@ -225,10 +242,18 @@ class PlayedSessions:
     def post(self, turn: Turn, letter: Letter) -> None:
         assert not self.gone
         self.lead.require()
-        self._troupe.letters.setdefault(turn, {})[letter.number] = letter
+        letters, played = self._troupe.letters.setdefault(turn, {}), self._troupe.turns[turn]
+        is_new = letter.number not in letters
+        letters[letter.number] = letter
+        if is_new and played.part.takes is not None:
+            taken = bridge_line(MessagesTaken((letter.number,), "its own word")).decode().strip()
+            played.say(self._troupe.time.awake() + played.part.takes, taken)
+            if (wake := self._wakes.get(turn)) is not None:
+                self.follow(turn, wake)
 
     def follow(self, turn: Turn, wake: Callable[[], None]) -> None:
         self.forget(turn)
+        self._wakes[turn] = wake
         played = self._troupe.turns.get(turn)
         if played is not None:
             self._followed[turn] = asyncio.get_running_loop().call_soon(self._wake, turn, played, wake)  # type: ignore[assignment]
@@ -248,6 +273,7 @@ class PlayedSessions:
             self._followed[turn] = loop.call_later(moment - now + 1e-3, self._wake, turn, played, wake)
 
     def forget(self, turn: Turn) -> None:
+        self._wakes.pop(turn, None)
         handle = self._followed.pop(turn, None)
         if handle is not None:
             handle.cancel()

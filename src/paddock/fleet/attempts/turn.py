@@ -247,6 +247,8 @@ class TurnRun:
         )
         self._steady = SteadyTurn()
         self._seen: Running | None = None
+        self._waits_since: float | None = None
+        self._waited = 0.0
 
     @property
     def number(self) -> int:
@@ -296,8 +298,7 @@ class TurnRun:
         now = _steady_now()
         if (until := self._lingers_until()) is not None and now >= until:
             return EndedBy.LINGERING, ""
-        self._seen = self._steady.view(state, self._site.clock.now(), now)
-        # What waits for a person's answer waits as long as they take.
+        self._seen = self._view(state, now)
         if not self._mail.awaits_answer and (deadline := self._clock.passed(self._seen, now)) is not None:
             return deadline, ""
         if state.output_bytes > self._output_bytes and not self._sessions.bound(self._turn, self._output_bytes):
@@ -310,6 +311,16 @@ class TurnRun:
         if overspent := await self._afford(self.reader.summary):
             return EndedBy.BUDGET, overspent
         return EndedBy.ITSELF, ""
+
+    def _view(self, state: Running, now: float) -> Running:
+        """As if it had begun later, by the time that it has waited for people: they take as long as they do."""
+        if self._mail.awaits_answer:
+            self._waits_since = self._waits_since or now
+        elif self._waits_since is not None:
+            self._waited += now - self._waits_since
+            self._waits_since = None
+        view = self._steady.view(state, self._site.clock.now(), now)
+        return replace(view, started_at=view.started_at + self._waited)
 
     @property
     def _output_bytes(self) -> int:
@@ -330,8 +341,8 @@ class TurnRun:
 
     async def _sleep(self, state: Running) -> None:
         now = _steady_now()
-        view = self._steady.view(state, self._site.clock.now(), now)
-        moments = [self._clock.look_again_at(view, now), self._lingers_until()]
+        view, waits = self._view(state, now), self._mail.awaits_answer
+        moments = [None if waits else self._clock.look_again_at(view, now), self._lingers_until()]
         next_moment = min((moment for moment in moments if moment is not None), default=None)
         pause = max(0.05, next_moment - now) if next_moment is not None else None
         await wait_for(self._wish.changed, pause)
