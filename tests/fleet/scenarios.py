@@ -8,9 +8,11 @@ from functools import partial
 from pathlib import Path
 
 from paddock.cli.workspace import workspace_at
-from paddock.core.events import MessagesDelivered, MessageSent, Record, TurnEnded
+from paddock.core.board import Board
+from paddock.core.events import Draft, MessagesDelivered, MessageSent, Record, TurnEnded
 from paddock.core.ids import TaskId
 from paddock.core.intent.holds import Seat, hand_back, hold_task, open_terminal
+from paddock.core.tasks.task import Attempt
 from paddock.sessions.host import sign_of_life, this_process
 from tests.fleet.relay import Relay
 from tests.fleet.yard import Step, Yard, commit, play, write
@@ -100,8 +102,13 @@ def _heard_each_once(yard: Yard) -> None:
 
 def _hold(yard: Yard, hello: Step) -> list[dict[str, object]]:
     ready = {"run": ["touch", str(yard.folder / "ready")]}
-    on = ({**hello, "turn": 3}, {**write("b.txt"), "turn": 3}, {**commit("Add b"), "turn": 3})
+    on = ({**hello, "turn": 2}, {**write("b.txt"), "turn": 2}, {**commit("Add b"), "turn": 2})
     return [brief(hello, write("a.txt"), commit("Add a"), ready, {"hang": 600, "turn": 1}, *on)]
+
+
+def _open_terminal(board: Board, attempt: Attempt) -> list[Draft]:
+    place = attempt.worktree
+    return open_terminal(board, attempt.id, worktree=place, fence=attempt.fence, session=attempt.session)
 
 
 def _take_over_and_hand_back(relay: Relay) -> None:
@@ -119,8 +126,7 @@ def _take_over_and_hand_back(relay: Relay) -> None:
         relay.tend()
         attempt = yard.task("t1").last
         assert attempt is not None
-        place = {"worktree": attempt.worktree, "fence": attempt.fence, "session": attempt.session}
-        opened = workspace.record(partial(open_terminal, attempt=attempt.id, **place))
+        opened = workspace.record(partial(_open_terminal, attempt=attempt))
         time.sleep(0.02)
     with (yard.folder / "started").open("a") as started:
         started.write("t1.1\n")
