@@ -47,7 +47,10 @@ def _has_refused(task: Task) -> bool:
 def needs_of(board: Board, among: Collection[TaskId] | None = None) -> list[TaskId]:
     """The tasks that need a person, of these or of all, most easily settled first, then oldest first."""
     found = []
-    for name in board.needy if among is None else [name for name in board.needy if name in among]:
+    asking = (name for name in board.live if board.tasks[name].question)
+    for name in dict.fromkeys((*board.needy, *asking)):
+        if among is not None and name not in among:
+            continue
         task = board.tasks[name]
         if (need := need_of(task)) is not None:
             found.append((_RANKS[need], task.since, task_number(name), name))
