@@ -54,7 +54,8 @@ def test_messages_of_every_shape_join_the_running_turn_once_each(real_agent: Age
 
 def test_a_message_that_says_now_ends_what_claude_does(real_agent: AgentMaker, mock_model: MockModel) -> None:
     agent = real_agent("claude")
-    with agent.start(f"Begin. {play({'shell': 'sleep 600'}, DONE)}") as live:
+    # It refuses a plain `sleep 600`.
+    with agent.start(f"Begin. {play({'shell': 'until [ -e never ]; do sleep 0.1; done'}, DONE)}") as live:
         await_tool(live)
         live.post(Letter(4, "whenever-mark"))
         live.post(Letter(5, f"now-mark {play({'shell': 'echo instead'}, DONE)}", now=True))
