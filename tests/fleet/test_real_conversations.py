@@ -15,7 +15,7 @@ from paddock.engines.registry import load_engine
 from paddock.git.worktrees.slots import list_slots
 from tests.engines.real.agents import seed_home
 from tests.engines.real.fixtures import engine_table, mock_model, provider_of, real_cli
-from tests.engines.real.install import PINNED
+from tests.engines.real.install import ADAPTED
 from tests.fleet.conftest import MakeYard
 from tests.fleet.yard import Yard
 from tests.fleet.yard import play as play_script
@@ -31,7 +31,7 @@ SETTINGS = {"PADDOCK_TIMEOUTS_SILENCE": "180s", "PADDOCK_TIMEOUTS_START": "180s"
 
 pytestmark = pytest.mark.xdist_group("real-engines")
 every_engine = pytest.mark.parametrize(
-    "stage", [pytest.param(name, marks=pytest.mark.engine(name)) for name in PINNED], indirect=True
+    "stage", [pytest.param(name, marks=pytest.mark.engine(name)) for name in ADAPTED], indirect=True
 )
 
 

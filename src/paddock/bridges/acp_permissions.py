@@ -1,11 +1,10 @@
 """What an agent's request for a permission gets: an answer by policy, or a person's."""
 
 import asyncio
-import contextlib
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from paddock.core.trace import ID_LIMIT, DialogClosed, DialogOpened, MessagesTaken, Progress, TraceEntry, clip, one_line
+from paddock.core.trace import ID_LIMIT, DialogClosed, DialogOpened, MessagesTaken, TraceEntry, clip, one_line
 from paddock.engines.acp_order import Policy
 from paddock.engines.acp_updates import read_argument
 from paddock.engines.jsonline import Node
@@ -14,8 +13,6 @@ from paddock.sessions.mailbox import Letter
 WORD_LIMIT = 100
 QUESTION_LIMIT = 1_000
 MOST_OPTIONS = 20
-# A person may take hours: the turn is not silent meanwhile.
-HEARTBEAT_SECONDS = 15.0
 
 _ALLOW = ("allow_once", "allow_always")
 _DENY = ("reject_once", "reject_always")
@@ -132,16 +129,7 @@ class Permissions:
         self._waiting = name, options, answered
         self._tell(DialogOpened(name, describe_request(request), tuple(option.name for option in options)))
         try:
-            return await self._await_answer(answered)
+            return await answered
         finally:
             self._waiting = None
             self._tell(DialogClosed(name))
-
-    async def _await_answer(self, answered: "asyncio.Future[Option | None]") -> Option | None:
-        waiting: Awaitable[Option | None] = answered
-        while not answered.done():
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(asyncio.shield(waiting), HEARTBEAT_SECONDS)
-            if not answered.done():
-                self._tell(Progress("waits for an answer"))
-        return answered.result()

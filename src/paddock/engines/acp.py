@@ -82,7 +82,7 @@ class AcpEngine:
             env,
             request.worktree,
             (order, *(self._family.files(plain, env) if self._family is not None else ())),
-            session_log=self._family.session_log(env) if self._is_codex and self._family is not None else "",
+            session_log=self._family.session_log(env) if self._family is not None else "",
             belongings=self._belongings(plain, env, argv),
             mailbox=request.mailbox,
             programs=(argv[0],),
@@ -96,7 +96,7 @@ class AcpEngine:
         return BridgeParser(_Beside(reads_codex_log=self._is_codex))
 
     def session_parser(self) -> Parser | None:
-        return None
+        return self._family.session_parser() if self._family is not None else None
 
     def probe(self, environment: Mapping[str, str]) -> Probe:
         program = self.settings.acp[0]

@@ -72,6 +72,9 @@ PINNED = {
     )
 }
 
+# Those that have an adapter of their own; the others speak the Agent Client Protocol.
+ADAPTED = tuple(name for name in PINNED if not name.endswith("-acp"))
+
 
 class InstallFailed(RuntimeError):
     """The message holds the end of what the installer said."""

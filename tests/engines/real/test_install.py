@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.engines.real import install as installer
-from tests.engines.real.fixtures import provide_cli, selected_engines
+from tests.engines.real.fixtures import ORDINARY_ENGINES, provide_cli, selected_engines
 
 NPM = """#!/bin/sh
 echo run >> "$NPM_RUNS"
@@ -92,7 +92,7 @@ def test_a_lock_pins_the_version_with_hashes_and_names_no_host(name: str) -> Non
 
 @pytest.mark.parametrize(
     ("wanted", "chosen"),
-    [(None, {"claude", "codex"}), ("aider, gemini", {"aider", "gemini"}), ("all", set(installer.PINNED))],
+    [(None, set(ORDINARY_ENGINES.split(","))), ("aider, gemini", {"aider", "gemini"}), ("all", set(installer.PINNED))],
 )
 def test_the_environment_chooses_the_engines(
     wanted: str | None, chosen: set[str], monkeypatch: pytest.MonkeyPatch

@@ -9,14 +9,14 @@ import pytest
 from paddock.core.summary import turn_usage, uncounted_calls
 from paddock.core.trace import TokenUsage
 from tests.engines.real.agents import Finished, RealAgent
-from tests.engines.real.install import PINNED
+from tests.engines.real.install import ADAPTED
 from tests.mockmodel import MockModel, Settings, play
 from tests.mockmodel.wire import Tokens
 
 AgentMaker = Callable[[str], RealAgent]
 DONE = {"text": "all done"}
 TELLS_PART, TELLS_NOTHING = ("aider",), ("cn",)
-EXACT = tuple(name for name in PINNED if name not in (*TELLS_PART, *TELLS_NOTHING))
+EXACT = tuple(name for name in ADAPTED if name not in (*TELLS_PART, *TELLS_NOTHING))
 
 
 def engines(*names: str) -> pytest.MarkDecorator:

@@ -10,7 +10,7 @@ import pytest
 from paddock.core.summary import Final
 from paddock.core.trace import SessionStarted, ToolCall
 from tests.engines.real.agents import RealAgent, session_of
-from tests.engines.real.install import PINNED
+from tests.engines.real.install import ADAPTED
 from tests.engines.refusals import refusal_of
 from tests.mockmodel import MockModel, play
 
@@ -28,7 +28,7 @@ def engines(*names: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.engine(name)) for name in names])
 
 
-every_engine = engines(*PINNED)
+every_engine = engines(*ADAPTED)
 with_tools = engines("claude", "codex", "opencode", "gemini", "qwen", "copilot")
 
 
