@@ -69,7 +69,7 @@ def test_config_check_finds_engines_and_agents_that_could_never_work(cli: Cli) -
     told = "\n".join(warnings)
     assert "unknown placeholder `{promt}` in `command` of [engines.a]" in told
     assert "session_id_regex of [engines.b] is not a regular expression" in told
-    assert "[engines.c] sets neither `command` nor `like`" in told
+    assert "[engines.c] sets none of `command`, `acp`, `interactive` and `like`" in told
     assert "[agents.x] names the engine `cluade`, which is not an engine; did you mean `claude`?" in told
     assert "agents `x` and `y` both take `docs`: until one does it better, the first gets it" in told
     assert "[review] reviewers names `rita`, which is not an agent" in told

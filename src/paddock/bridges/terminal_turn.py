@@ -241,8 +241,6 @@ class TerminalTurn:
             self._typing = None
         elif now - typing.entered_at > ENTER_SECONDS and typing.entered < MOST_ENTERS and self._is_in_input(typing):
             self._enter(typing)
-        elif not self._tells_ends and not self._order.session_log and now - typing.entered_at > ENTER_SECONDS:
-            self._typing = None
         elif now - typing.pasted_at > DELIVERY_SECONDS:
             raise PaddockError(f"a message was pasted and is not in the conversation after {DELIVERY_SECONDS:.0f}s")
 

@@ -10,6 +10,7 @@ from paddock.engines.environment import build_environment
 from paddock.engines.passage import Cloud, Passage
 from paddock.engines.probe import Installation, probe_program
 from paddock.engines.protocol import Capabilities, Launch, LaunchFile, Parser, Probe, TurnRequest
+from paddock.engines.session_text import SessionTextParser, user_glob
 from paddock.engines.settings import EngineSettings
 
 
@@ -61,11 +62,10 @@ class AgentCli(ABC):
 
     def session_log(self, env: Mapping[str, str]) -> str:
         """A glob of the file in which its terminal keeps the conversation `{session}`; empty where none can be read."""
-        del env
-        return ""
+        return user_glob(self.settings.session_log, env)
 
     def session_parser(self) -> Parser | None:
-        return None
+        return SessionTextParser() if self.settings.session_log else None
 
     def belongings(self, request: TurnRequest, env: Mapping[str, str]) -> Belongings:
         """Also what the login of a chosen cloud needs, and files that the user's own arguments name."""

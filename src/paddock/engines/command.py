@@ -11,7 +11,6 @@
 Words are arguments and never pass through a shell of ours. `{{name}}` stands for a literal `{name}`.
 """
 
-import glob
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,7 +26,7 @@ from paddock.engines.letters import MAILBOX_VARIABLE
 from paddock.engines.plain_text import PlainTextParser, SessionFinder
 from paddock.engines.probe import Installation, probe_program
 from paddock.engines.protocol import Capabilities, Launch, LaunchFile, Parser, Probe, TurnRequest
-from paddock.engines.session_text import SessionTextParser
+from paddock.engines.session_text import SessionTextParser, user_glob
 from paddock.engines.settings import EngineSettings
 
 PLACEHOLDERS = ("prompt", "prompt_file", "task", "session", "model")
@@ -79,14 +78,10 @@ class CommandEngine:
         if not self.settings.interactive:
             return None
         launch = self._launch(request, self.settings.interactive)
-        return replace(launch, session_log=self._session_log(launch.env))
+        return replace(launch, session_log=user_glob(self.settings.session_log, launch.env))
 
     def session_parser(self) -> Parser | None:
         return SessionTextParser() if self.settings.session_log else None
-
-    def _session_log(self, env: Mapping[str, str]) -> str:
-        log, home = self.settings.session_log, env.get("HOME", "/")
-        return f"{glob.escape(home)}/{log[2:]}" if log.startswith("~/") else log
 
     def parser(self) -> Parser:
         return BridgeParser(self._output_parser()) if self.settings.listens else self._output_parser()

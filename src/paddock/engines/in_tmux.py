@@ -15,6 +15,7 @@ from msgspec.structs import replace as with_fields
 from paddock.core.errors import Misuse, PaddockError
 from paddock.engines.bridge_lines import BridgeParser
 from paddock.engines.protocol import Capabilities, Engine, Launch, LaunchFile, Parser, Probe, TurnRequest
+from paddock.engines.session_text import SessionTextParser
 from paddock.engines.settings import EngineSettings
 from paddock.engines.tmux_order import TmuxOrder, order_file, terminal_folder, tmux_socket
 
@@ -56,19 +57,25 @@ class InTmux:
                 f'set `mode = "headless"` for the agent, or `interactive = ["…"]` in [engines.{self.name}]',
             )
 
+        if self.inner.session_parser() is None:
+            raise Misuse(
+                f"engine `{self.name}` cannot run in tmux: nothing tells what arrives in its conversation",
+                f'set `session_log = "~/…"` in [engines.{self.name}] to the file it keeps, or `mode = "headless"`',
+            )
+
     @property
     def name(self) -> str:
         return self.inner.name
 
     @property
     def capabilities(self) -> Capabilities:
-        has_log = self.inner.session_parser() is not None
+        is_told = not isinstance(self.inner.session_parser(), SessionTextParser)
         return replace(
             self.inner.capabilities,
             final_event=True,
             greets=True,
-            streams=has_log,
-            usage=has_log and self.inner.capabilities.usage,
+            streams=is_told,
+            usage=is_told and self.inner.capabilities.usage,
             cost=False,
             listens=True,
         )

@@ -1,6 +1,7 @@
 """The file of a conversation whose format nobody has told us: what it says is known, but not who said it."""
 
-from collections.abc import Iterator
+import glob
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from paddock.core.trace import Prompted, TraceEntry
@@ -8,6 +9,11 @@ from paddock.engines.jsonline import line_text, read_object
 from paddock.engines.protocol import MAX_LINE_BYTES, Source
 
 _DEEPEST = 20
+
+
+def user_glob(pattern: str, env: Mapping[str, str]) -> str:
+    """A glob of the settings as an absolute one."""
+    return f"{glob.escape(env.get('HOME', ''))}/{pattern[2:]}" if pattern.startswith("~/") else pattern
 
 
 class SessionTextParser:

@@ -45,7 +45,7 @@ def test_a_command_may_take_the_name_of_a_built_in_engine(place: Place) -> None:
 
 
 def test_a_table_that_says_nothing_to_run_is_refused() -> None:
-    with pytest.raises(Misuse, match="neither") as caught:
+    with pytest.raises(Misuse, match="sets none of `command`") as caught:
         load_engine("mine", {"mine": EngineSettings(model="m")})
     assert "command" in (caught.value.hint or "")
 
