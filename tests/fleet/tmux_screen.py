@@ -50,8 +50,9 @@ class Person:
         ended.unlink(missing_ok=True)
         env = {**self.yard.env, "TERM": "screen-256color", "TMUX_TMPDIR": str(self.inner), **self.env}
         given = " ".join(f"{name}={shlex.quote(value)}" for name, value in env.items())
-        script = f"env -i {given} {shlex.join(self.yard.argv(*words))}; echo ended:$? >{ended}"
-        script += "; exec sleep 1000" if keep else ""
+        # A Ctrl-C that comes when the command has ended is for nobody.
+        script = f"trap : INT; env -i {given} {shlex.join(self.yard.argv(*words))}; echo ended:$? >{ended}"
+        script += "; trap '' INT; exec sleep 1000" if keep else ""
         self.tmux(
             *("new-session", "-d", "-s", "p", "-x", str(columns), "-y", str(rows), "-c", str(self.yard.top)),
             *("/bin/sh", "-c", script),
@@ -91,6 +92,9 @@ class Person:
             assert time.monotonic() < give_up_at, f"{what} never came\n{self.screen()}"
             time.sleep(0.05)
         return found
+
+    def has_ended(self) -> bool:
+        return (self.folder / f"ended-{self.number}").exists()
 
     def await_end(self) -> int:
         """The command's exit status."""
