@@ -379,7 +379,7 @@ def _ask(task: Task, event: ev.QuestionAsked, seq: int) -> Task:
     asked = replace(task, question=seq, options=event.options)
     if task.phase is not Phase.RUNNING:
         return asked
-    reason, unblock = told_of_question(event.text, event.options), answer_command(task.id, event.options)
+    reason, unblock = told_of_question(event.text, event.options), answer_command(task.id)
     return replace(asked, reason=reason, unblock=unblock)
 
 

@@ -15,6 +15,6 @@ def told_of_question(text: str, options: Sequence[str] = ()) -> str:
     return f"{asked} ({numbered})" if numbered else asked
 
 
-def answer_command(task: TaskId, options: Sequence[str] = ()) -> str:
-    numbers = "|".join(str(place) for place in range(1, len(options) + 1))
-    return f"paddock message {task} {numbers}" if numbers else f'paddock message {task} "…"'
+def answer_command(task: TaskId) -> str:
+    """For any answer: whoever pastes it as it is has not chosen one."""
+    return f'paddock message {task} "…"'

@@ -96,8 +96,8 @@ def _describe_words(
 ) -> str:
     """What an agent says about its own task."""
     match said:
-        case ev.QuestionAsked(text=text, options=options):
-            return f"asks: {printable(' '.join(text.split()), 120)}; needs you: {answer_command(task, options)}"
+        case ev.QuestionAsked(text=text):
+            return f"asks: {printable(' '.join(text.split()), 120)}; needs you: {answer_command(task)}"
         case ev.MessagesRead():
             return "was told the answer"
         case ev.QuestionWithdrawn():
