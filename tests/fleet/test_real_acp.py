@@ -116,7 +116,7 @@ def test_a_permission_is_asked_for_and_answered_by_a_message(name: str, acp_yard
     [asked] = yard.await_that(lambda: yard.records(QuestionAsked) or None, "the question")
     assert isinstance(asked.event, QuestionAsked)
     assert "git commit" in asked.event.text
-    assert "run: paddock message t1 \"…\"" in yard.paddock("status")
+    assert 'run: paddock message t1 "…"' in yard.paddock("status")
     yard.paddock("message", "t1", "1")
     assert fleet.wait() == 0, fleet.words
     assert (yard.attempt().turn, yard.attempt().outcome) == (1, "delivered")
