@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from paddock.core.events import MessagesDelivered
 from paddock.core.ids import TaskId
 from paddock.core.tasks.task import Attempt
 from paddock.engines.registry import load_engine
@@ -184,3 +185,30 @@ def test_tasks_done_in_one_session_keep_to_their_branches(stage: Stage) -> None:
         assert second.inlined
         assert (second.session, second.worktree, second.new_conversation) == (first.session, first.worktree, "")
     yard.assert_nothing_is_left()
+
+
+@pytest.mark.parametrize(
+    "stage", [pytest.param(name, marks=pytest.mark.engine(name)) for name in ("claude", "codex")], indirect=True
+)
+def test_a_message_whose_turn_was_ended_before_the_first_answer_is_told_once(stage: Stage) -> None:
+    """The CLI has it in its session file, and says so when it is resumed: nobody repeats it."""
+    yard = stage.yard
+    yard.add_all([{"brief": f"Add the first file. {play(add_file('a'), DONE)}", "title": "Real work"}])
+    yard.run(code=0)
+    fleet = yard.start("run")
+    yard.paddock("message", "t1", f"Unheard as yet. {play({'gate': 'never'}, DONE)}")
+    assert stage.model.wait_until(lambda ledger: ledger.in_flight > 0, 180.0)
+    yard.paddock("stop", "t1")
+    yard.await_board(lambda board: not board.live, "the end of the turn")
+    stage.model.open_gate("never")
+    assert yard.task().untold, "nothing shows that it was heard"
+    yard.paddock("message", "t1", f"And this. {play(add_file('b'), DONE)}")
+    last = stage.await_approval(3)
+    assert (last.outcome, stage.subjects()) == ("delivered", ["Add b", "Add a"])
+    told = [text for text in stage.model.exchanges[-1].user_texts if "Unheard as yet." in text]
+    assert len(told) == 1
+    receipts = [record.event for record in yard.records(MessagesDelivered)]
+    assert getattr(receipts[0], "evidence", "").startswith("the session file of ")
+    assert yard.task().untold == ()
+    fleet.send(signal.SIGTERM)
+    fleet.wait()
