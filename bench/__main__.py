@@ -23,6 +23,7 @@ SUITES = {
     "review": "bench.review",
     "web": "bench.web",
     "terminal": "bench.terminal",
+    "talk": "bench.talk",
 }
 _AsWritten = argparse.RawDescriptionHelpFormatter
 
