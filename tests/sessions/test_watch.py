@@ -32,6 +32,9 @@ class Follower:
     def forget(self, files: TurnFiles) -> None:
         self._watch.forget(files)
 
+    def expect_answer(self) -> None:
+        self._watch.look_soon()
+
     async def woken(self) -> None:
         async with asyncio.timeout(PATIENCE_SECONDS):
             await self._woken.wait()
@@ -82,6 +85,23 @@ def test_an_end_wakes_at_once_however_long_the_tick(workshop: Workshop) -> None:
         await asyncio.sleep(0)
         release.write_text("go\n")
         await follower.until(has_ended(workshop))
+
+    watching(scene, tick_seconds=10_000)
+
+
+def test_what_a_turn_answers_is_seen_soon_however_long_the_tick(workshop: Workshop) -> None:
+    more = workshop.fifo("more")
+
+    async def scene(follower: Follower) -> None:
+        script = 'echo one; read _ <"$ROOT/more"; echo two; exec sleep 600'
+        follower.follow(workshop.files(), workshop.start(workshop.shell(script)))
+        await asyncio.sleep(0)
+        follower.expect_answer()
+        await follower.woken()
+        more.write_text("\n")
+        follower.expect_answer()
+        await follower.woken()
+        assert workshop.files().out.read_text() == "one\ntwo\n"
 
     watching(scene, tick_seconds=10_000)
 

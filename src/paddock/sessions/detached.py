@@ -81,6 +81,7 @@ class DetachedSessions:
     def post(self, turn: Turn, letter: Letter) -> None:
         self.lead.require()
         post(self.mailbox(turn), letter)
+        self._watch.look_soon()
 
     def follow(self, turn: Turn, wake: Callable[[], None]) -> None:
         files = self._files(turn)

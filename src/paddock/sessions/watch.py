@@ -16,6 +16,7 @@ from paddock.sessions.moments import MomentsWriter
 from paddock.sessions.process import has_pidfd, hold_process
 
 TICK_SECONDS = 1.0
+SOON_SECONDS = 0.01
 
 
 @dataclass(slots=True)
@@ -33,6 +34,7 @@ class TurnWatch:
 
     def __init__(self, tick_seconds: float = TICK_SECONDS) -> None:
         self._tick_seconds = tick_seconds
+        self._pause_seconds = tick_seconds
         self._next_tick: asyncio.TimerHandle | None = None
         self._followed: dict[TurnFiles, _Followed] = {}
 
@@ -52,6 +54,16 @@ class TurnWatch:
             loop.call_soon(self._end, files)
         if self._next_tick is None:
             self._next_tick = loop.call_later(0, self._tick)
+
+    def look_soon(self) -> None:
+        """A turn was told something: what it says to that is looked for at once, and then less and less often."""
+        if self._next_tick is None:
+            return
+        loop = asyncio.get_running_loop()
+        self._pause_seconds = min(SOON_SECONDS, self._tick_seconds)
+        if self._next_tick.when() > loop.time() + self._pause_seconds:
+            self._next_tick.cancel()
+            self._next_tick = loop.call_later(self._pause_seconds, self._tick)
 
     def forget(self, files: TurnFiles) -> None:
         """No waking for this turn any more; harmless for one that is not followed."""
@@ -83,7 +95,8 @@ class TurnWatch:
                 followed.moments.note()
                 followed.wake()
         if self._followed:
-            self._next_tick = asyncio.get_running_loop().call_later(self._tick_seconds, self._tick)
+            self._pause_seconds = min(2 * self._pause_seconds, self._tick_seconds)
+            self._next_tick = asyncio.get_running_loop().call_later(self._pause_seconds, self._tick)
 
     def _end(self, files: TurnFiles) -> None:
         followed = self._followed.get(files)
