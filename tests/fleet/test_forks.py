@@ -84,6 +84,12 @@ def test_a_fork_of_what_has_landed_begins_at_main(make_yard: MakeYard) -> None:
     assert yard.attempt("t2").new_conversation == ""
     assert yard.task("t2").phase == "landed"
     assert yard.git("show", "main:more.txt") == "hello"
+    assert "t1 has landed: its agent goes on in t3\n" in yard.paddock(
+        "message", "t1", play(write("f.txt"), commit("F"))
+    )
+    yard.run(code=0)
+    assert (yard.task("t3").forks, yard.attempt("t3").new_conversation) == ("t1.1", "")
+    assert yard.task("t3").phase == "landed"
 
 
 def test_a_fork_that_commits_nothing_has_not_delivered_the_original(yard: Yard) -> None:

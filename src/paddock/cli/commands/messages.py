@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,9 +14,11 @@ from paddock.cli.selection import parse_tasks, takes_where
 from paddock.cli.terminal.complaint import complain
 from paddock.cli.terminal.text import cut, paint, print_document, width
 from paddock.cli.workspace import open_workspace
+from paddock.core.board import Board
 from paddock.core.errors import Misuse
-from paddock.core.events import Record
-from paddock.core.ids import TaskId, printable
+from paddock.core.events import Draft, MessageSent, Record, TaskAdded
+from paddock.core.ids import TaskId, printable, task_of
+from paddock.core.intent.forks import follow_up, needs_follow_up, told_of_follow_up
 from paddock.core.intent.messages import message_name, parse_message, send_message, text_to_repeat
 from paddock.core.intent.selection import Bulk, RefusedTask, Selection, select_tasks
 from paddock.core.tasks.task import Phase
@@ -64,7 +66,8 @@ def message_command(
     """Send TEXT to the agents of TASKS, or of all tasks that match.
 
     It is delivered at once where the engine takes messages while it works, and otherwise as their next turn. Agents
-    that have ended are resumed with it. Where an agent's engine waits for an answer, TEXT is that answer.
+    that have ended are resumed with it. Where an agent's engine waits for an answer, TEXT is that answer. The agent of
+    a task that has landed or was cancelled goes on in a new task, which forks it.
     """
     workspace = open_workspace(ctx)
     number = parse_message(like) if like is not None else 0
@@ -79,17 +82,23 @@ def message_command(
         raise Misuse(
             "there is no task to send it to", "name tasks before the text, or use --phase, --convoy or --where"
         )
-    by_agent = workspace.worker is not None
+    by_agent, known = workspace.worker is not None, workspace.known
+
+    def decide(b: Board, name: TaskId) -> list[Draft]:
+        if named and not by_agent and needs_follow_up(b.task(name)):
+            return follow_up(b, name, text, known, workspace.config.limits.attempts)
+        return send_message(b, [name], text, now=now, like=number, by_agent=by_agent)
+
     if dry_run:
         for name in names:
-            send_message(board, [name], text, now=now, like=number, by_agent=by_agent)
+            decide(board, name)
         _say_what_would(names, text, as_json=as_json)
         return
-    records, refused = record_each(
-        workspace, names, lambda b, name: send_message(b, [name], text, now=now, like=number, by_agent=by_agent)
-    )
+    recorded, refused = record_each(workspace, names, decide)
+    records = [record for record in recorded if isinstance(record.event, MessageSent)]
+    follow_ups = _follow_ups(recorded)
     told = _await_receipts(workspace, records, min(wait, LONGEST_WAIT_SECONDS)) if wait else {}
-    _report(workspace, records, refused, told, as_json=as_json)
+    _report(workspace, records, follow_ups, refused, told, as_json=as_json)
     if refused:
         ctx.exit(1)
 
@@ -119,6 +128,12 @@ def messages_command(ctx: click.Context, tasks: tuple[str, ...], most: int, as_j
         click.echo(f"no message was sent{' to ' + ', '.join(names) if names else ''}", err=True)
     for one in seen.messages:
         _print_message(one)
+
+
+def _follow_ups(recorded: Sequence[Record]) -> dict[TaskId, Record]:
+    """By the task whose agent goes on in each."""
+    added = [(one.event, one) for one in recorded if isinstance(one.event, TaskAdded)]
+    return {task_of(event.forks): record for event, record in added if event.forks is not None}
 
 
 def _refuse_to_workers(workspace: Workspace, *, now: bool, like: int) -> None:
@@ -188,6 +203,7 @@ def _await_receipts(workspace: Workspace, records: Sequence[Record], seconds: fl
 def _report(
     workspace: Workspace,
     records: Sequence[Record],
+    follow_ups: Mapping[TaskId, Record],
     refused: Sequence[RefusedTask],
     told: dict[int, str],
     *,
@@ -198,6 +214,7 @@ def _report(
             ids=[str(record.task) for record in records],
             messages=[record.seq for record in records],
             delivered=[record.seq for record in records if record.seq in told],
+            follow_ups=[{"task": task, "in": str(record.task)} for task, record in follow_ups.items()],
             refused=[{"task": one.task, "error": one.error.message} for one in refused],
         )
         return
@@ -207,10 +224,13 @@ def _report(
             click.echo(f"delivered as {name} to {record.task}: {told[record.seq]}")
         else:
             click.echo(f"queued as {name} for {record.task}")
+    board = workspace.board()
+    for task, record in follow_ups.items():
+        click.echo(told_of_follow_up(board.task(task), str(record.task)))
     for one in refused:
         complain(one.error.message, one.error.hint)
-    is_waiting = any(record.seq not in told for record in records)
-    if is_waiting and look_for_daemon(workspace.board(), time.time()).presence in {Presence.NONE, Presence.GONE}:
+    is_waiting = bool(follow_ups) or any(record.seq not in told for record in records)
+    if is_waiting and look_for_daemon(board, time.time()).presence in {Presence.NONE, Presence.GONE}:
         click.echo("\nno daemon is running: `paddock up` or `paddock run` delivers it", err=True)
 
 
