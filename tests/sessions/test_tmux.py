@@ -50,6 +50,8 @@ def test_a_pane_is_found_by_its_process(tmux: Tmux, tmp_path: Path) -> None:
     pane = tmux.open_session("paddock-a-t1", tmp_path, (100, 30), words)
     assert tmux.find_pane(pane.pid) == pane
     assert tmux.find_pane(1) is None
+    assert tmux.find_session("paddock-a-t1") == pane
+    assert tmux.find_session("paddock-a") is None, "a name is not a prefix"
     tmux.describe(pane, "t1: #(touch evil) is text ")
     assert not (tmp_path / "evil").exists()
     with pytest.raises(PaddockError, match="tmux refused `new-session`: duplicate session"):

@@ -81,6 +81,8 @@ class PaneSeat:
 
     def open(self) -> int:
         """Sits down there; tmux's exit status. Raises PaddockError."""
+        if not self.tmux.inside and (pane := self.tmux.find_session(self._name())) is not None:
+            return attend(self.workspace, self.tmux, self.task, pane)  # it tells what went wrong there
         handover = write_handover(self.workspace.state_dir, os.environ)
         argv = self._argv(handover)
         try:
@@ -93,7 +95,10 @@ class PaneSeat:
             raise
         with contextlib.suppress(PaddockError):
             self.tmux.describe(pane, f"{self.task}: {self.tmux.prefix()} d detaches, and it stays yours ")
-        return attend(self.workspace, self.tmux, self.task, pane)
+        try:
+            return attend(self.workspace, self.tmux, self.task, pane)
+        finally:
+            drop_handover(handover)
 
     def _argv(self, handover: Path) -> tuple[str, ...]:
         said = tuple(word for setting in self.workspace.settings for word in ("--set", setting))

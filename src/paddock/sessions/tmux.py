@@ -59,10 +59,17 @@ class Tmux:
         """Where the process is the one that the pane was opened for."""
         return next((pane for pane in self.panes() if pane.pid == pid), None)
 
+    def find_session(self, name: str) -> Pane | None:
+        """The first pane of the session of that very name."""
+        return next(iter(self._list("-s", "-t", f"={name}:")), None)
+
     def panes(self) -> list[Pane]:
         """None where no server runs."""
+        return self._list("-a")
+
+    def _list(self, *which: str) -> list[Pane]:
         try:
-            lines = self._run("list-panes", "-a", "-F", _FORMAT).splitlines()
+            lines = self._run("list-panes", *which, "-F", _FORMAT).splitlines()
         except PaddockError:
             return []
         rows = [line.split() for line in lines]

@@ -34,7 +34,7 @@ from paddock.fleet.visits.program import Company, require_company
 from paddock.fleet.workspace import Workspace
 from paddock.sessions.tmux import Tmux, find_tmux
 
-SHELLS = "/bin/sh"
+FALLBACK_SHELL = "/bin/sh"
 
 
 @click.command("connect")
@@ -86,7 +86,7 @@ def connect_command(
 
 
 def _company(*, shell: bool) -> Company:
-    return Company((os.environ.get("SHELL") or SHELLS,)) if shell else Company()
+    return Company((os.environ.get("SHELL") or FALLBACK_SHELL,)) if shell else Company()
 
 
 def _require_possible(workspace: Workspace, name: TaskId, company: Company) -> None:

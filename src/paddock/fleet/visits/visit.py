@@ -132,10 +132,6 @@ class Visit:
         checkpoint("visit.prepared")
         self._require_staying()
         begun, planned = await self._plan(store, task, attempt, worktree)
-        for file in planned.launch.files:
-            file.write()
-        for folder in planned.launch.writes:
-            folder.mkdir(parents=True, exist_ok=True)
         for words in (begun.new_conversation and f"a new conversation begins: {begun.new_conversation}", planned.note):
             if words:
                 self._tell(words)
@@ -158,6 +154,10 @@ class Visit:
         assert isinstance(begun, TurnStarted)
         planned = await plan_terminal(self._site, store, task, attempt, worktree, begun, self._company)
         Terminal.of_attempt(planned.order, self._shown, self._site.marker).require_command()
+        for file in planned.launch.files:
+            file.write()
+        for folder in planned.launch.writes:
+            folder.mkdir(parents=True, exist_ok=True)
         self._workspace.append(store, decide)
         checkpoint("visit.opened")
         return begun, planned
@@ -218,9 +218,10 @@ class Visit:
         while not self._why:
             await wait_for(self._wake, LOOK_SECONDS)
             self._wake.clear()
-            if why := _why_leave(store.board().task(self._name), name):
-                self._why = why
-                self._leaving.set()
+            with contextlib.suppress(PaddockError):  # a log that is busy is asked again
+                if why := _why_leave(store.board().task(self._name), name):
+                    self._why = why
+                    self._leaving.set()
 
     def _account(self, planned: Planned) -> ConversationFile | None:
         if self._company.program:
