@@ -363,3 +363,21 @@ def test_a_landed_task_goes_on_in_a_new_one_and_vain_visits_leave_nothing_to_do(
     field.run()
     assert field.task("t3").phase == "approval"
     assert field.git("log", "--format=%s", f"main..{field.attempt('t3').branch}") == "By hand"
+
+
+def test_a_seat_that_dies_anywhere_leaves_a_task_that_goes_back_to_where_it_was(field: Yard, person: Person) -> None:
+    first = work_done(field)
+    points = ("held", "prepared", "opened", "over", "swept", "left")
+    for number, point in enumerate(points, 2):
+        person.env["PADDOCK_TEST_CRASH_AT"] = f"visit.{point}"
+        person.start("connect", "t1", "--here", keep=True)
+        if point in ("over", "swept", "left"):
+            person.await_screen("terminal of")
+            person.say("quit")
+        assert person.await_end() == 128 + signal.SIGKILL, point
+        field.run()
+        task = field.task()
+        assert (task.phase, task.newest, task.head) == ("approval", number, first.head), point
+        assert field.attempt().outcome == "left", point
+        field.assert_nothing_is_left()
+        person.close_terminal()
