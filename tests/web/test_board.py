@@ -170,6 +170,26 @@ def test_keys_move_message_stop_and_select_many(seed_yard: SeedYard, serve_yard:
     expect(page.locator(".toasts")).to_contain_text(f"{running} is running: approve is not possible now")
 
 
+def test_a_filter_narrows_the_board_and_a_mistake_in_it_moves_nothing(seed_yard: SeedYard, serve_yard: Serve) -> None:
+    page = serve_yard(seed_yard(SMALL)).page()
+    rows = page.locator("[data-task]")
+    field, mistake = page.get_by_placeholder("Filter"), page.locator(".mistake")
+    expect(page.locator("#ready [data-task]")).to_have_count(3)
+    field.fill("phase=ready,running and age>0s")
+    expect(rows).to_have_count(6)
+    expect(mistake).to_have_count(0)
+    field.fill("phase=ready,running and phase=redy")
+    expect(mistake.locator("mark")).to_have_text("redy")
+    expect(mistake).to_contain_text("there is no phase redy")
+    expect(field).to_have_attribute("aria-invalid", "true")
+    expect(rows).to_have_count(6)
+    field.fill("phase=ready")
+    expect(rows).to_have_count(3)
+    field.fill("")
+    expect(mistake).to_have_count(0)
+    expect(rows.nth(6)).to_be_visible()
+
+
 def test_an_outdated_version_is_refused_with_the_difference_and_asked_for_again(
     seed_yard: SeedYard, serve_yard: Serve
 ) -> None:

@@ -1,6 +1,7 @@
 // The field for a filter over the board; what is wrong with it stands below, with its place, and moves nothing.
 
 import {html} from "../../lib/ui.js";
+import {Words} from "../words.js";
 
 /** `mistake` is null while the filter makes sense. */
 export function FilterField({field, text, mistake, set}) {
@@ -20,5 +21,6 @@ function Mistake({text, mistake}) {
   const from = Math.max(0, start - 24);
   const spot = text.slice(start, end) || " ";
   return html`<div class="mistake panel"><code>${from ? "…" : ""}${text.slice(from, start)}<mark>${spot}</mark>${
-    text.slice(end, end + 24)}</code><p>${message}</p>${hint && html`<p class="dim">${hint}</p>`}</div>`;
+    text.slice(end, end + 24)}</code><p><${Words} text=${message} /></p>
+    ${hint && html`<p class="dim">${hint}</p>`}</div>`;
 }
