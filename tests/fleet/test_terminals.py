@@ -1,7 +1,13 @@
 """Agents of mode `tmux` in a fleet: the real claude in its own terminal, whose server is killed half-way."""
 
+import contextlib
+import fcntl
 import json
+import os
+import pty
+import struct
 import subprocess
+import termios
 from collections.abc import Callable
 from pathlib import Path
 
@@ -44,6 +50,25 @@ def add(yard: Yard, brief: str) -> None:
     yard.add_all([{"brief": brief, "title": "Real work", "agent": "watched"}])
 
 
+def watch(yard: Yard) -> str:
+    """What somebody sees who watches and leaves."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(yard.top)
+        argv = yard.argv("connect", "t1", "--watch")
+        os.execvpe(argv[0], argv, {**yard.env, "TERM": "xterm-256color"})
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 48, 160, 0, 0))
+    seen = b""
+    with contextlib.suppress(OSError):  # the end of a terminal whose last process has gone
+        while chunk := os.read(terminal, 65536):
+            had_seen, seen = b"Please" in seen, seen + chunk
+            if b"Please" in seen and not had_seen:
+                os.write(terminal, b"\x02d")
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0, repr(seen[-700:])
+    return seen.decode("utf-8", "replace")
+
+
 @pytest.mark.engine("claude")
 def test_a_turn_whose_server_is_killed_is_resumed_in_its_conversation(
     terminal_yard: Yard, mock_model: MockModel
@@ -55,9 +80,9 @@ def test_a_turn_whose_server_is_killed_is_resumed_in_its_conversation(
     fleet = terminal_yard.start("run", "--until-idle")
     said = TurnFiles.of(terminal_yard.attempt_folder("t1.1"), 1).out
     terminal_yard.await_that(lambda: started.exists() and started.name in said.read_text(), "the tool")
+    screen = watch(terminal_yard)
+    assert "Please" in screen
     socket = tmux_socket(terminal_yard.attempt_folder("t1.1"), 1)
-    argv = (*socket_argv(socket), "capture-pane", "-p")
-    assert "Please do it." in subprocess.run(argv, cwd=socket.parent, capture_output=True, text=True, check=True).stdout
     subprocess.run((*socket_argv(socket), "kill-server"), cwd=socket.parent, check=True)
     assert fleet.wait() == 0, fleet.words
     task = terminal_yard.task()

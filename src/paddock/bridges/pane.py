@@ -20,7 +20,6 @@ _OPTIONS = (
     ("-g", "history-limit", "5000"),
     ("-s", "escape-time", "0"),
     ("-s", "set-clipboard", "off"),
-    ("-g", "prefix", "None"),
     ("-g", "mouse", "off"),
 )
 

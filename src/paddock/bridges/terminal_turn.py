@@ -127,6 +127,8 @@ class TerminalTurn:
             match entry:
                 case Prompted():
                     self._confirm(entry)
+                case Progress() | End() if self._is_closed:
+                    pass
                 case End():
                     self._end = entry
                     self._tell(Progress(f"end of a turn: {entry.reason}"))

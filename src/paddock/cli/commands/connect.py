@@ -22,6 +22,7 @@ from paddock.cli.seating import (
     warn_if_small,
 )
 from paddock.cli.terminal.text import print_document
+from paddock.cli.terminal_watch import find_terminal, watch_terminal
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.ids import TaskId, parse_task, printable
@@ -131,6 +132,9 @@ def _watch(ctx: click.Context, workspace: Workspace, name: TaskId) -> int:
     if pane is not None and tmux is not None and pane.session != tmux.session_here():
         require_terminal(name)
         return tmux.show(pane, read_only=True)
+    if (socket := find_terminal(workspace, name)) is not None:
+        require_terminal(name)
+        return watch_terminal(socket)
     from paddock.cli.commands.tail import tail_command
 
     if held is not None and held.held is not None:
