@@ -232,8 +232,8 @@ def test_a_message_is_queued_until_an_agent_gets_it(cli: Cli) -> None:
     store.append(lambda _: [ev.Draft(started, task=TaskId("t1"), attempt=AttemptId("t1.1"))], Author("daemon"))
     store.close()
     assert cli.shown("message", "t1", "Use tabs") == expect("""
-        queued for t1; it is delivered as the next turn
-
+        queued as m4 for t1
+        --- stderr
         no daemon is running: `paddock up` or `paddock run` delivers it
     """)
     assert "message queued: Use tabs" in cli.shown("log")

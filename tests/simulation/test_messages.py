@@ -7,6 +7,7 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
+from paddock.config.schema import EngineSettings
 from paddock.core.board import Board
 from paddock.core.events import (
     Draft,
@@ -29,6 +30,12 @@ from tests.simulation.troupe import Part, Played
 from tests.simulation.world import PERSON, Wish
 
 T1 = TaskId("t1")
+PLAIN = EngineSettings(
+    command=("plain", "--session-id", "s", "{prompt}"),
+    resume=("plain", "--resume", "{session}", "{prompt}"),
+    format="claude-stream",
+)
+"""Speaks as the parts do, and hears nothing while it works."""
 
 
 def words(number: int) -> str:
@@ -45,7 +52,7 @@ def listens(chance: Random, session: str) -> Part:
 
 def begin(repo: Repo, folder: Path, *, listening: bool) -> Stage:
     world = set_stage(repo, folder, {"t1": listens if listening else delivers})
-    world.config = replace(world.config, engine="scripted" if listening else "claude")
+    world.config = replace(world.config, engine="scripted" if listening else "plain", engines={"plain": PLAIN})
     world.add(1)
     return world
 

@@ -231,7 +231,7 @@ def _report(
         complain(one.error.message, one.error.hint)
     is_waiting = bool(follow_ups) or any(record.seq not in told for record in records)
     if is_waiting and look_for_daemon(board, time.time()).presence in {Presence.NONE, Presence.GONE}:
-        click.echo("\nno daemon is running: `paddock up` or `paddock run` delivers it", err=True)
+        click.echo("no daemon is running: `paddock up` or `paddock run` delivers it", err=True)
 
 
 def _print_message(one: MessageView) -> None:
