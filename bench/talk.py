@@ -11,6 +11,7 @@ that they read it. mngr, which works that way, was measured at 3.4 s for the com
 import argparse
 import contextlib
 import json
+import resource
 import shutil
 import subprocess
 import sys
@@ -53,11 +54,12 @@ QUICK = Sizes(2, 1)
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """Seconds: of the command, from its start until the last receipt is in the log, and of each message from its
-    record to its receipt's."""
+    """Seconds: of the command, from its start until the last receipt is in the log, of a processor, and of each
+    message from its record to its receipt's."""
 
     command: float
     all_taken: float
+    processor: float
     each: list[float]
 
 
@@ -87,9 +89,9 @@ def await_that(holds: Callable[[], bool]) -> None:
 def send_to_all(yard: Yard, agents: int) -> Delivery:
     with yard.log() as log:
         before = log.board().seq
-        started = time.perf_counter()
+        started, used = time.perf_counter(), children_seconds()
         yard.run("message", "--phase", "running", "Please use tabs from now on.")
-        command = time.perf_counter() - started
+        command, used = time.perf_counter() - started, children_seconds() - used
         receipts: dict[int, float] = {}
         sent: dict[int, float] = {}
 
@@ -103,7 +105,12 @@ def send_to_all(yard: Yard, agents: int) -> Delivery:
 
         await_that(all_taken)
         everything = time.perf_counter() - started
-    return Delivery(command, everything, [receipts[number] - sent[number] for number in sent])
+    return Delivery(command, everything, used, [receipts[number] - sent[number] for number in sent])
+
+
+def children_seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 class Terminals:
@@ -125,15 +132,15 @@ class Terminals:
     def send_to_all(self) -> Delivery:
         self._rounds += 1
         message = f"Please use tabs from now on, {self._rounds}."
-        started = time.perf_counter()
+        started, used = time.perf_counter(), children_seconds()
         for pane in self.panes:
             self.tmux("load-buffer", "-b", "message", "-", text=message)
             self.tmux("paste-buffer", "-p", "-d", "-b", "message", "-t", pane)
             self.tmux("send-keys", "-t", pane, "Enter")
-        command = time.perf_counter() - started
+        command, used = time.perf_counter() - started, children_seconds() - used
         for pane in self.panes:
             await_that(partial(self._shows, pane, f"read {message}"))
-        return Delivery(command, time.perf_counter() - started, [])
+        return Delivery(command, time.perf_counter() - started, used, [])
 
     def _shows(self, pane: str, words: str) -> bool:
         return words in self.tmux("capture-pane", "-p", "-t", pane)
@@ -157,6 +164,7 @@ def measure_running(sizes: Sizes) -> list[Line]:
             if terminals is not None:
                 terminals.close()
     command, taken = median(each.command for each in ours), median(each.all_taken for each in ours)
+    used = median(each.processor for each in ours)
     waits = sorted(wait * 1000 for each in ours for wait in each.each)
     spread = quantiles(waits, n=100)
     mngr = f"mngr's {MNGR_SECONDS} s for {MNGR_AGENTS}"
@@ -168,8 +176,10 @@ def measure_running(sizes: Sizes) -> list[Line]:
     ]
     if theirs:
         pasted, read = median(each.command for each in theirs), median(each.all_taken for each in theirs)
+        pasted_used = median(each.processor for each in theirs)
         lines += [
             Line("the command, against pastes", command, "s", "tmux, a paste for each", pasted),
+            Line("the command's processor time", used, "s", "tmux, without its server's", pasted_used),
             Line("all have taken it, against pastes", taken, "s", "tmux, until all have read it", read),
         ]
     return lines
