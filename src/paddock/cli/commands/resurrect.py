@@ -64,7 +64,7 @@ def resurrect_command(
         print_json(view_resurrection(board, wreck, dry_run=dry_run, up=runs))
     elif dry_run:
         click.echo("\nnothing was changed")
-    elif not runs:
+    elif not runs and (wreck.casualties or wreck.runs):
         click.echo("\nno daemon is running: `paddock up` lets them go on")
 
 

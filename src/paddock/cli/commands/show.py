@@ -90,6 +90,7 @@ def _lines(details: TaskDetails, reason: str) -> list[str]:
         ("convoy", task.convoy),
         ("after", ", ".join(task.after)),
         ("inputs", ", ".join(task.inputs)),
+        ("forks", task.forks),
         ("before", ", ".join(details.dependents)),
         ("priority", str(task.priority) if task.priority else ""),
         ("paths", ", ".join(task.paths)),

@@ -40,8 +40,8 @@ def _describe(record: ev.Record, board: Board) -> str:
                 f"record {last:,}, which is lost" if first == last else f"records {first:,} to {last:,}, which are lost"
             )
             return f"continues without {lost}{why}"
-        case ev.TaskAdded(title=title):
-            return f"added: {printable(title, 80)}"
+        case ev.TaskAdded(title=title, forks=forks):
+            return f"added: {printable(title, 80)}{f', forks {forks}' if forks is not None else ''}"
         case ev.AttemptStarted() as started:
             return _describe_start(started)
         case ev.TurnStarted(new_conversation=why) if why:

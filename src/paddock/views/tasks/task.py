@@ -72,6 +72,7 @@ class TaskView(msgspec.Struct, frozen=True):
     labels: tuple[str, ...] = ()
     open_findings: int = 0
     blocking_findings: int = 0
+    forks: str | None = None
 
 
 class ConvoyView(msgspec.Struct, frozen=True):

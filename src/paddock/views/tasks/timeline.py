@@ -90,8 +90,8 @@ def _row(record: ev.Record, milestone: Milestone, words: str, run: str | None) -
 def milestone_of(record: ev.Record, version: int) -> Milestone:
     by = f"by {record.actor}"
     match record.event:
-        case ev.TaskAdded():
-            return Milestone("plain", "log", "added", by)
+        case ev.TaskAdded(forks=forks):
+            return Milestone("plain", "log", f"added, forks {forks}" if forks is not None else "added", by)
         case ev.AttemptStarted(role=Role.REVIEW, engine=engine, agent=agent):
             return Milestone(
                 "reviewing", "reviewing", f"{record.attempt} reviews", " · ".join(filter(None, (agent, engine)))
