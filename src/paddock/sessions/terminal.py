@@ -32,6 +32,8 @@ _TAKE_TERMINAL = ("/bin/sh", "-c", 'exec <>"$1" >&0 2>&0; shift; exec "$@"', "pa
 _CHUNK_BYTES = 65_536
 _MOST_UNREAD_BYTES = 1 << 20
 """What waits for a terminal that does not take it; the command waits beyond that."""
+_DRAIN_SECONDS = 10.0
+"""For the last words of a command that has ended, where a terminal takes them slowly."""
 _AS_IT_WAS = b"\x1b[?1049l\x1b[?2004l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?25h\x1b[0m\r\n"
 """The main screen, no mouse, no marked pastes, a cursor: for a command that was killed before it could say so."""
 
@@ -46,6 +48,7 @@ class _Way:
     lost: Callable[[], None]
     waiting: bytearray = field(default_factory=bytearray)
     ended: bool = False
+    empty: asyncio.Event = field(default_factory=asyncio.Event)
 
     def open(self) -> None:
         asyncio.get_running_loop().add_reader(self.source, self.read)
@@ -55,6 +58,7 @@ class _Way:
         loop.remove_reader(self.source)
         loop.remove_writer(self.target)
         self.ended = True
+        self.empty.set()
 
     def read(self) -> bool:
         """Whether there was something."""
@@ -78,6 +82,7 @@ class _Way:
             while self.waiting:
                 del self.waiting[: os.write(self.target, self.waiting[:_CHUNK_BYTES])]
         except (BlockingIOError, InterruptedError):
+            self.empty.clear()
             loop.add_writer(self.target, self.write)
             if len(self.waiting) > _MOST_UNREAD_BYTES:
                 loop.remove_reader(self.source)
@@ -86,9 +91,19 @@ class _Way:
             self.close()
             self.lost()
             return
+        self.empty.set()
         loop.remove_writer(self.target)
         if not self.ended:
             loop.add_reader(self.source, self.read)
+
+    async def drain(self, seconds: float) -> None:
+        """All that is there, as far as it is taken in time."""
+        while self.read():
+            pass
+        if self.waiting:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await self.empty.wait()
 
 
 class Terminal:
@@ -166,8 +181,7 @@ class Terminal:
             copy_size(shown, master)
             if await self._ended_or(leaving):
                 await self._end(child, grace_seconds)
-            while drawn.read():
-                pass
+            await drawn.drain(_DRAIN_SECONDS)
             if child.returncode != 0 and not self._hung_up:
                 with contextlib.suppress(OSError):
                     os.write(shown, _AS_IT_WAS)
