@@ -4,6 +4,7 @@ An engine never runs anything itself (the probe of an installation apart): `laun
 sessions layer starts it. So one description serves local processes, tmux and remote machines alike.
 """
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -121,6 +122,10 @@ class TurnRequest:
         return self.folder / f"turn-{self.turn}.prompt.md"
 
 
+def _open_private(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_CLOEXEC, 0o600)
+
+
 @dataclass(frozen=True, slots=True)
 class LaunchFile:
     """A file to be written before the process starts."""
@@ -129,10 +134,12 @@ class LaunchFile:
     content: str
 
     def write(self) -> None:
-        """For its owner alone; its folder is made when missing."""
+        """For its owner alone; its folder is made when missing. What is in its place is removed, never opened: an agent
+        may have put a link or a pipe there."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.path.write_text(self.content, encoding="utf-8")
-        self.path.chmod(0o600)
+        self.path.unlink(missing_ok=True)
+        with open(self.path, "x", encoding="utf-8", opener=_open_private) as file:
+            file.write(self.content)
 
 
 @dataclass(frozen=True, slots=True)

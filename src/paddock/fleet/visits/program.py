@@ -4,7 +4,6 @@ import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from paddock.core.errors import PaddockError
 from paddock.core.events import TurnStarted
@@ -12,7 +11,7 @@ from paddock.core.fence import Level
 from paddock.core.tasks.attempts import open_turn
 from paddock.core.tasks.task import Attempt, Task
 from paddock.engines.environment import pass_on
-from paddock.engines.protocol import Engine, Launch, TurnRequest
+from paddock.engines.protocol import Engine, Launch, LaunchFile, TurnRequest
 from paddock.fleet.attempts.folders import why_new_conversation
 from paddock.fleet.attempts.openings import last_words
 from paddock.fleet.attempts.prompts import TurnContext, TurnPlan, plan_turn
@@ -141,7 +140,6 @@ def _tell_so_far(worktree: Worktree, plan: TurnPlan) -> str:
     """Where the engine can read what was done before; empty where there is nothing to tell."""
     if not plan.prompt:
         return ""
-    file: Path = worktree.tmp / SO_FAR
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(plan.prompt, encoding="utf-8")
-    return f"the task and what was done so far are in {file}: tell it to read that first"
+    file = LaunchFile(worktree.tmp / SO_FAR, plan.prompt)
+    file.write()
+    return f"the task and what was done so far are in {file.path}: tell it to read that first"
