@@ -100,3 +100,37 @@ def test_any_text_survives(
     mailbox = Mailbox(folder)
     assert mailbox.take() == [Letter(number, text, now, request)]
     mailbox.close()
+
+
+def test_no_letter_is_written_through_what_an_agent_has_put_there(folder: Path, tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    mine.write_text("as it was")
+    for name in ("7.draft", "7.letter"):
+        (folder / name).symlink_to(mine)
+    post(folder, Letter(7, "hello"))
+    os.mkfifo(folder / "8.draft")
+    post(folder, Letter(8, "hello"))
+    (folder / "9.letter").mkdir()
+    post(folder, Letter(9, "hello"))
+    assert mine.read_text() == "as it was"
+    assert [letter.number for letter in Mailbox(folder).take()] == [8]
+
+
+def test_a_mailbox_that_is_gone_or_leads_elsewhere_gets_no_letter(folder: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    folder.rename(tmp_path / "moved")
+    post(folder, Letter(7, "hello"))
+    folder.symlink_to(elsewhere)
+    post(folder, Letter(7, "hello"))
+    assert list(elsewhere.iterdir()) == []
+
+
+@pytest.mark.parametrize("target", ["file", "/dev/zero"])
+def test_a_wake_pipe_that_is_none_wakes_nobody(folder: Path, tmp_path: Path, target: str) -> None:
+    (tmp_path / "file").write_text("")
+    (folder / "wake").unlink()
+    (folder / "wake").symlink_to(tmp_path / target)
+    post(folder, Letter(7, "hello"))
+    assert (tmp_path / "file").read_text() == ""
+    assert (folder / "7.letter").exists()

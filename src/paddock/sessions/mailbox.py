@@ -7,6 +7,7 @@ letter. Who reads says in the turn's output which letters it has taken; nothing 
 
 import contextlib
 import os
+import secrets
 import stat
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,7 @@ MAILBOX_VARIABLE = "PADDOCK_MAILBOX"
 _WAKE = "wake"
 _ENDING = ".letter"
 _MOST_BYTES = 4 * 1024 * 1024
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 _decode = msgspec.json.Decoder
 
 
@@ -37,21 +39,38 @@ def make_mailbox(folder: Path) -> None:
 
 
 def post(folder: Path, letter: Letter) -> None:
-    """Posting it again changes nothing. Nobody needs to be reading yet."""
-    place = folder / f"{letter.number}{_ENDING}"
-    if not place.exists():
-        draft = place.with_suffix(".draft")
-        draft.write_bytes(msgspec.json.encode(letter))
-        draft.chmod(0o600)
-        draft.rename(place)
-    # No reader yet, or a full pipe, whose reader is awake anyway: the folder tells it all.
+    """Posting it again changes nothing. Nobody needs to be reading yet.
+
+    An agent without a fence can put anything in here, or take the folder away: no link is followed, nothing that is
+    there is opened, and what cannot be posted has no receipt, so that the next turn is told it.
+    """
     with contextlib.suppress(OSError):
-        wake = os.open(folder / _WAKE, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+        opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
-            if stat.S_ISFIFO(os.fstat(wake).st_mode):
-                os.write(wake, b".")
+            _lay(opened, letter)
+            _wake(opened)
         finally:
-            os.close(wake)
+            os.close(opened)
+
+
+def _lay(folder: int, letter: Letter) -> None:
+    name, draft = f"{letter.number}{_ENDING}", f"{letter.number}-{secrets.token_hex(4)}.draft"
+    with contextlib.suppress(FileNotFoundError):
+        os.stat(name, dir_fd=folder, follow_symlinks=False)
+        return
+    with open(os.open(draft, _NEW_FILE, 0o600, dir_fd=folder), "wb") as file:
+        file.write(msgspec.json.encode(letter))
+    os.rename(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
+
+
+def _wake(folder: int) -> None:
+    """Raises OSError where there is no reader yet, or a full pipe, whose reader is awake anyway."""
+    wake = os.open(_WAKE, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        if stat.S_ISFIFO(os.fstat(wake).st_mode):
+            os.write(wake, b".")
+    finally:
+        os.close(wake)
 
 
 @dataclass
