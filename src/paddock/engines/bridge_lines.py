@@ -2,18 +2,24 @@
 
 A bridge is the process of a turn that drives a CLI which cannot be driven by its arguments alone: over the Agent Client
 Protocol, in a terminal, or through standard input. It may pass on the CLI's own lines as well; the two are told apart
-by how a line begins.
+by how a line begins. An agent can write to the same output, so a line of ours is believed no more than a CLI's.
 """
 
+import math
 from collections.abc import Iterable
+from typing import TypeVar
 
 import msgspec
 
-from paddock.core.trace import Progress, TraceEntry
-from paddock.engines.protocol import Engine, Parser, Source
+from paddock.core.trace import TEXT_LIMIT, Progress, TokenUsage, TraceEntry, clip
+from paddock.engines.protocol import MAX_LINE_BYTES, Engine, Parser, Source
 from paddock.engines.trouble import read_complaint
 
 _BEGINNING = b'{"paddock":'
+_MOST_ITEMS = 10_000
+_MOST = 2**53
+
+T = TypeVar("T")
 
 
 class _Said(msgspec.Struct, frozen=True):
@@ -48,13 +54,37 @@ class BridgeParser(Parser):
         return self._inner.close() if self._inner is not None else ()
 
 
-def reading_parser(engine: Engine) -> BridgeParser:
-    """For the output of any turn of the engine, whether a bridge ran it or not."""
-    return BridgeParser(engine.parser())
+def reading_parser(engine: Engine) -> Parser:
+    """For the output of any turn of the engine. Only one that listens has a bridge, or tells what it takes itself:
+    what others print may be the words of a file that they show."""
+    return BridgeParser(engine.parser()) if engine.capabilities.listens else engine.parser()
 
 
 def _read(line: bytes) -> TraceEntry:
     try:
-        return _decode(line).entry
-    except msgspec.DecodeError:
-        return Progress("unreadable line of the bridge")
+        if len(line) <= MAX_LINE_BYTES:
+            return _bounded(_decode(line).entry)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        pass
+    return Progress("unreadable line of the bridge")
+
+
+def _bounded(value: T) -> T:
+    """With texts, lists and numbers of a size that some engine's may have."""
+    match value:
+        case str():
+            found: object = clip(value, TEXT_LIMIT)
+        case int() if not isinstance(value, bool):
+            found = min(max(value, -_MOST), _MOST)
+        case float():
+            found = min(max(value, -_MOST), _MOST) if math.isfinite(value) else 0.0
+        case tuple():
+            found = tuple(map(_bounded, value[:_MOST_ITEMS]))
+        case msgspec.Struct():
+            fields = {name: _bounded(getattr(value, name)) for name in value.__struct_fields__}
+            bounded = msgspec.structs.replace(value, **fields)
+            # What was used is never less than nothing.
+            found = bounded.minus(TokenUsage()) if isinstance(bounded, TokenUsage) else bounded
+        case _:
+            found = value
+    return found  # type: ignore[return-value]
