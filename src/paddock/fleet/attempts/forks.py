@@ -1,15 +1,13 @@
 """Forks: what an attempt has of another task's branch and conversation. Both are copied, and stay as they are there."""
 
-import os
-import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from paddock.core.board import Board
 from paddock.core.ids import TaskId
 from paddock.core.tasks.conversations import is_copied, origin_of, resumable_session
 from paddock.core.tasks.task import Attempt, Phase, Task
+from paddock.fleet.attempts.memory_copy import copy_conversation
 from paddock.fleet.attempts.turn import new_session_id
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.site import Site
@@ -67,29 +65,6 @@ def copy_memory(site: Site, attempt: Attempt) -> None:
     draft = target.with_name(f"{attempt.id}{DRAFT}")
     remove_tree(draft)
     checkpoint("fork.copying")
-    shutil.copytree(source, draft, symlinks=True, copy_function=_copy_file)
+    copy_conversation(source, draft)
     checkpoint("fork.copied")
     draft.rename(target)
-
-
-def _copy_file(source: str, target: str) -> None:
-    """Of a log that its writer is adding to, whole lines only."""
-    try:
-        shutil.copy2(source, target, follow_symlinks=False)
-    except FileNotFoundError:  # its writer has removed it since the folder was listed
-        return
-    if source.endswith(".jsonl"):
-        _cut_to_lines(Path(target))
-
-
-def _cut_to_lines(path: Path) -> None:
-    with path.open("rb+") as file:
-        size = file.seek(0, os.SEEK_END)
-        while size:
-            begin = max(0, size - 65_536)
-            file.seek(begin)
-            newline = file.read(size - begin).rfind(b"\n")
-            if newline >= 0:
-                file.truncate(begin + newline + 1)
-                return
-            size = begin
