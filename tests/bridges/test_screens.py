@@ -1,5 +1,6 @@
 """What terminals of claude 2.1.325 and codex 0.166.0 showed, and what is read off it."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paddock.bridges.dialogs import OpenDialog
-from paddock.bridges.screen import Screen, find_dialog
+from paddock.bridges.screen import Dialog, Screen, find_dialog
 from paddock.sessions.mailbox import Letter
 
 SCREENS = Path(__file__).with_name("screens")
@@ -73,8 +74,13 @@ def test_a_refusal_that_is_retried_is_read_off_the_screen() -> None:
     assert screen.trouble.status == 429
 
 
-def test_enter_is_only_pressed_when_the_mark_is_on_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("paddock.bridges.dialogs._KEY_SECONDS", 0.0)
+
+
+@pytest.mark.usefixtures("at_once")
+def test_enter_is_only_pressed_when_the_mark_is_on_the_answer() -> None:
     seen = find_dialog(Screen.of((SCREENS / "key.txt").read_text()))
     assert seen is not None
     dialog = OpenDialog.of(seen)
@@ -86,8 +92,57 @@ def test_enter_is_only_pressed_when_the_mark_is_on_the_answer(monkeypatch: pytes
     )
     assert moved is not None
     assert dialog.is_same(moved)
-    dialog.seen = moved
+    dialog.seen = replace(moved, text=seen.text)
     assert (dialog.next_keys(), dialog.answered_by) == (("Enter",), 7)
+
+
+def permission(command: str, marked: int = 0, *options: str) -> Dialog:
+    return Dialog(f"Do you want to proceed?\n{command}", options or ("Yes", "No"), marked)
+
+
+@pytest.mark.usefixtures("at_once")
+def test_the_answer_to_one_dialog_is_never_given_to_the_next_with_the_same_options() -> None:
+    dialog = OpenDialog.of(permission("ls"))
+    dialog.choose(Letter(7, "Yes"))
+    assert dialog.next_keys() == ("Enter",)
+    dialog.seen = permission("rm -rf ~")
+    assert dialog.next_keys() == ()
+    assert not dialog.reads_as_asked(dialog.seen)
+    late = OpenDialog.of(permission("ls"))
+    late.seen = permission("rm -rf ~")
+    late.choose(Letter(8, "Yes"))
+    assert (late.next_keys(), late.answered_by) == ((), None)
+
+
+@pytest.mark.usefixtures("at_once")
+def test_enter_is_pressed_once_for_an_answer_and_what_asks_the_same_again_is_another_dialog() -> None:
+    dialog = OpenDialog.of(permission("ls"))
+    dialog.choose(Letter(7, "Yes"))
+    assert dialog.next_keys() == ("Enter",)
+    assert dialog.next_keys() == ()
+    assert not dialog.was_in_vain
+    assert OpenDialog.of(permission("ls"), 2).request != OpenDialog.of(permission("ls"), 3).request
+
+
+@pytest.mark.usefixtures("at_once")
+def test_a_clock_in_a_dialog_keeps_nobody_from_answering_it() -> None:
+    dialog = OpenDialog.of(permission("ls (waited 9s, 00:09)"))
+    dialog.seen = permission("ls (waited 12s, 00:12)")
+    dialog.choose(Letter(7, "Yes"))
+    assert dialog.next_keys() == ("Enter",)
+
+
+@pytest.mark.usefixtures("at_once")
+def test_an_answer_from_the_log_is_an_options_name_before_it_is_a_number() -> None:
+    dialog = OpenDialog.of(permission("ls", 0, "2", "1"))
+    dialog.choose(Letter(7, "2"))
+    assert dialog.next_keys() == ("Enter",), "the first option, which is named 2"
+
+
+def test_options_with_one_name_are_told_apart() -> None:
+    seen = find_dialog(shown(RULE, " Do you want to proceed?", "  ❯ Yes", "    Yes", "    No", "Enter to confirm"))
+    assert seen is not None
+    assert seen.options == ("Yes", "Yes (2)", "No")
 
 
 @given(st.text(alphabet="❯›>1.2) abEnter to confirm·Esc\n─│", max_size=300))

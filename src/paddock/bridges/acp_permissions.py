@@ -38,7 +38,7 @@ def read_options(request: Node) -> tuple[Option, ...]:
     for node in list(request.items("options"))[:MOST_OPTIONS]:
         option_id = node.text("optionId", limit=ID_LIMIT)
         name = one_line(node.text("name"), WORD_LIMIT) or option_id
-        name = f"{name} ({one_line(option_id, WORD_LIMIT)})" if name in found else name
+        name = f"{name} ({one_line(option_id, WORD_LIMIT // 2)})" if name in found else name
         if option_id and name not in found:
             found[name] = Option(option_id, name, node.word("kind"))
     return tuple(found.values())
@@ -51,13 +51,19 @@ def choose(options: Iterable[Option], policy: Policy) -> Option | None:
 
 
 def read_answer(options: tuple[Option, ...], text: str) -> Option | None:
-    """The option that a person names: by its name, its number, or a beginning that only one has."""
+    """The option that a person names: by its name, its number, or a beginning that only one has.
+
+    The name as it stands comes first, for that is what an answer from the log is: an agent may call its first option
+    `2`, or two of them by names that differ in case only.
+    """
     said = text.strip().casefold()
-    if said.isdecimal() and 1 <= int(said[:9]) <= len(options):
-        return options[int(said[:9]) - 1]
+    if named := [option for option in options if option.name == text]:
+        return named[0]
+    if said.isdecimal() and len(said) < 9 and 1 <= int(said) <= len(options):
+        return options[int(said) - 1]
     exact = [option for option in options if said in (option.name.casefold(), option.id.casefold())]
     begun = [option for option in options if said and option.name.casefold().startswith(said)]
-    return exact[0] if exact else begun[0] if len(begun) == 1 else None
+    return exact[0] if len(exact) == 1 else begun[0] if len(begun) == 1 and not exact else None
 
 
 def describe_request(request: Node) -> str:

@@ -1,9 +1,11 @@
 """A dialog that waits for an answer, and the keys that give it.
 
-The mark is moved with the arrow keys until the screen shows it on the chosen option; only then is Enter pressed.
+The mark is moved with the arrow keys until the screen shows it on the chosen option; only then is Enter pressed, once.
+Dialogs follow each other with the same options and other words, and an answer is never for words that nobody has read.
 """
 
 import hashlib
+import re
 import time
 from dataclasses import dataclass, field
 
@@ -13,13 +15,17 @@ from paddock.sessions.mailbox import Letter
 
 _KEY_SECONDS = 0.4
 _MOST_KEYS = 60
+_VAIN_SECONDS = 5.0
+_CLOCK = re.compile(r"\d+(?::\d\d)+|\d+ ?(?:ms|s|secs?|seconds?|m|mins?|minutes?)\b")
 
 
 @dataclass
 class OpenDialog:
-    """`request` is our name for it. `answered_by` is the message whose answer was typed."""
+    """`request` is our name for it, `asked` what people were asked. `answered_by` is the message whose answer was
+    typed."""
 
     request: str
+    asked: Dialog
     seen: Dialog
     answered_by: int | None = None
     _wanted: int | None = None
@@ -28,21 +34,36 @@ class OpenDialog:
     _letters: list[int] = field(default_factory=list)
 
     @classmethod
-    def of(cls, dialog: Dialog) -> "OpenDialog":
+    def of(cls, dialog: Dialog, number: int = 1) -> "OpenDialog":
+        """`number` tells it from earlier ones with the same words."""
         digest = hashlib.blake2b(dialog.name.encode("utf-8", "replace"), digest_size=6).hexdigest()
-        return cls(f"dialog-{digest}", dialog)
+        return cls(f"dialog-{digest}-{number}", dialog, dialog)
+
+    @property
+    def has_answer(self) -> bool:
+        return self._wanted is not None
+
+    @property
+    def was_in_vain(self) -> bool:
+        """The answer was typed and it still stands there: it asks again, or another asks the same."""
+        return self.answered_by is not None and time.monotonic() - self._pressed_at > _VAIN_SECONDS
 
     def is_same(self, dialog: Dialog) -> bool:
-        """Also where the words above the options move, such as a clock among them."""
-        return dialog.options == self.seen.options
+        return dialog.options == self.asked.options
+
+    def reads_as_asked(self, dialog: Dialog) -> bool:
+        """Also where a clock runs in the words above the options."""
+        return self.is_same(dialog) and _CLOCK.sub("", dialog.text) == _CLOCK.sub("", self.asked.text)
 
     def choose(self, letter: Letter) -> None:
-        self._wanted = _find_option(letter.text, self.seen.options)
+        self._wanted = _find_option(letter.text, self.asked.options)
         self._letters.append(letter.number)
 
     def next_keys(self) -> tuple[str, ...]:
         """None while there is no answer, or the screen has yet to follow the last key."""
-        if self._wanted is None or time.monotonic() - self._pressed_at < _KEY_SECONDS or self._keys >= _MOST_KEYS:
+        if self._wanted is None or self.answered_by is not None or not self.reads_as_asked(self.seen):
+            return ()
+        if time.monotonic() - self._pressed_at < _KEY_SECONDS or self._keys >= _MOST_KEYS:
             return ()
         self._pressed_at = time.monotonic()
         self._keys += 1
@@ -59,12 +80,14 @@ class OpenDialog:
 
 
 def _find_option(answer: str, options: tuple[str, ...]) -> int | None:
-    """By number, by name, or by a beginning that only one has."""
+    """By name, by number, or by a beginning that only one has. Names come first: an answer from the log is one."""
+    if answer in options:
+        return options.index(answer)
     wanted = " ".join(answer.split()).casefold()
-    if wanted.isdecimal() and 1 <= int(wanted) <= len(options):
-        return int(wanted) - 1
     names = [one_line(option, 2000).casefold() for option in options]
-    if wanted in names:
+    if names.count(wanted) == 1:
         return names.index(wanted)
+    if wanted.isdecimal() and len(wanted) < 9 and 1 <= int(wanted) <= len(options):
+        return int(wanted) - 1
     near = [number for number, name in enumerate(names) if wanted and name.startswith(wanted)]
     return near[0] if len(near) == 1 else None

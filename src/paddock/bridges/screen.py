@@ -124,10 +124,18 @@ def _options(lines: tuple[str, ...], marked: int, hint: int) -> Dialog | None:
     while last + 1 < hint and _belongs(lines[last + 1], column):
         last += 1
     rows = [at for at in range(first, last + 1) if at == marked or _starts(lines[at], column)]
-    options = tuple(_NUMBER.sub("", lines[at][column:].strip(" │|")) for at in rows)
+    options = _told_apart([_NUMBER.sub("", lines[at][column:].strip(" │|")) for at in rows])
     if len(options) < 2:
         return None
     return Dialog(_text_above(lines, first), options, rows.index(marked))
+
+
+def _told_apart(options: list[str]) -> tuple[str, ...]:
+    """Each with a name of its own: whoever answers has only that to say which it is."""
+    named: list[str] = []
+    for number, option in enumerate(options, 1):
+        named.append(f"{option} ({number})" if option in named else option)
+    return tuple(named)
 
 
 def _starts(line: str, column: int) -> bool:

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from paddock.bridges.dialogs import OpenDialog
 from paddock.bridges.outbox import Dispatch, Outbox
 from paddock.bridges.pane import PaneState, TurnPane
-from paddock.bridges.screen import Screen, find_dialog
+from paddock.bridges.screen import Dialog, Screen, find_dialog
 from paddock.bridges.session_file import SessionFile
 from paddock.core.errors import PaddockError
 from paddock.core.trace import (
@@ -83,6 +83,7 @@ class TerminalTurn:
         self._interrupts = False
         self._typing: Typing | None = None
         self._dialog: OpenDialog | None = None
+        self._dialogs = 0
         self._end: End | None = None
         self._trouble = ""
         self._screen = Screen(())
@@ -176,17 +177,23 @@ class TerminalTurn:
         seen = find_dialog(screen)
         # A dialog may be drawn in several strokes: what stands still is read.
         if seen is not None and self._dialog is None and self._is_steady(2 * ROUND_SECONDS):
-            self._dialog = OpenDialog.of(seen)
+            self._dialogs += 1
+            self._dialog = OpenDialog.of(seen, self._dialogs)
             self._tell(DialogOpened(self._dialog.request, seen.text, seen.options))
-        elif self._dialog is not None and (seen is None or not self._dialog.is_same(seen)):
+        elif self._dialog is not None and (seen is None or self._is_another(self._dialog, seen)):
             self._tell(DialogClosed(self._dialog.request))
             if (number := self._dialog.answered_by) is not None:
-                self._tell(MessagesTaken((number,), "the dialog closed"))
+                self._tell(MessagesTaken((number,), "typed into the dialog"))
             self._dialog = None
         elif self._dialog is not None and seen is not None:
             self._dialog.seen = seen
             if time.monotonic() - self._spoke_at > HEARTBEAT_SECONDS:
                 self._tell(Progress("waits for an answer"))
+
+    def _is_another(self, asked: OpenDialog, seen: Dialog) -> bool:
+        """Other words alone make it another once they stand still, and at once where the answer was for the first."""
+        has_moved = not asked.reads_as_asked(seen) and (asked.has_answer or self._is_steady(STEADY_SECONDS))
+        return not asked.is_same(seen) or has_moved or asked.was_in_vain
 
     def _is_steady(self, seconds: float) -> bool:
         return time.monotonic() - self._changed_at >= seconds

@@ -94,6 +94,13 @@ def test_whatever_is_said_chooses_an_option_or_none(options: list[str], said: st
         assert find_option(options, str(number)) == option
 
 
+def test_options_that_differ_in_case_only_are_told_apart() -> None:
+    assert find_option(("Allow", "allow"), "allow") == "allow"
+    assert find_option(("Allow", "allow"), "Allow") == "Allow"
+    assert find_option(("Allow", "allow"), "ALLOW") is None
+    assert find_option(("allow", "deny"), "9" * 5000) is None
+
+
 def test_a_message_can_be_repeated_by_its_number_and_only_a_message(ledger: Ledger) -> None:
     task, _ = at_work(ledger)
     [record] = ledger.write(*send_message(ledger.board, [task], "try this"))

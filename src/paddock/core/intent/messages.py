@@ -75,10 +75,12 @@ def _as_answer(task: Task, text: str) -> str:
 
 def find_option(options: Sequence[str], text: str) -> str | None:
     word = text.strip().casefold()
-    if word.isdecimal() and 1 <= int(word) <= len(options):
+    if word.isdecimal() and len(word) < 9 and 1 <= int(word) <= len(options):
         return options[int(word) - 1]
+    if text in options:
+        return text
     names = {option: option.strip().casefold() for option in options}
-    if exact := [option for option, name in names.items() if name == word]:
-        return exact[0]
+    exact = [option for option, name in names.items() if name == word]
     begun = [option for option, name in names.items() if word and name.startswith(word)]
-    return begun[0] if len(begun) == 1 else None
+    found = exact or begun
+    return found[0] if len(found) == 1 else None
