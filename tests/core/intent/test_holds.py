@@ -6,7 +6,7 @@ from paddock.core import events as ev
 from paddock.core.errors import NotFound, PaddockError
 from paddock.core.ids import AttemptId, TaskId
 from paddock.core.intent.holds import GO_ON, Seat, hand_back, hold_task, leave, open_terminal
-from paddock.core.intent.tasks import stop_tasks
+from paddock.core.intent.tasks import cancel_tasks, stop_tasks
 from paddock.core.tasks.task import Attempt, Phase
 from paddock.core.tasks.vocabulary import Outcome, Role, Step
 from tests.core.ledger import Ledger
@@ -164,3 +164,13 @@ def test_what_was_left_without_a_word_can_be_handed_back_later(ledger: Ledger) -
     ledger.write(ev.Draft(left, task, attempt))
     ledger.write(*hand_back(ledger.board, task, ANA, "go on with the parser"))
     assert ledger.task(task).phase is Phase.READY
+
+
+@pytest.mark.parametrize("cancels", [False, True])
+def test_what_is_being_stopped_or_was_cancelled_is_not_handed_back(ledger: Ledger, cancels: bool) -> None:
+    task = ledger.add()
+    run_turn(ledger, task)
+    ledger.write(*hold_task(ledger.board, task, SEAT))
+    ledger.write(*(cancel_tasks if cancels else stop_tasks)(ledger.board, [task], ""))
+    with pytest.raises(PaddockError, match="being stopped"):
+        hand_back(ledger.board, task, ANA)

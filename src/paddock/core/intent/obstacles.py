@@ -151,7 +151,7 @@ def _resolve(_board: Board, task: Task) -> Obstacle | None:
 def _connect(_board: Board, task: Task) -> Obstacle | None:
     live = task.live_attempt
     if task.phase is Phase.CANCELLED and live is not None:
-        return _of(task, f"was cancelled: `{live.id}` is still being stopped", _look(task))
+        return _ending(task)
     if task.phase in {Phase.LANDED, Phase.CANCELLED}:
         return _of(task, f"{task.phase.words}", _fork(task))
     if task.phase is Phase.QUEUED:
@@ -166,6 +166,15 @@ def _connect(_board: Board, task: Task) -> Obstacle | None:
     if live.held is not None:
         held = f"`{live.id}` is held by {printable(live.held.by, 40)} since {since_words(live.held.since)}"
         return Obstacle(held, held, f"`paddock connect {task.id} --watch` shows what they do, without a say in it")
+    return _ending(task)
+
+
+def _ending(task: Task) -> Obstacle | None:
+    """Its attempt is on its way out: nothing more can be asked of it."""
+    live = task.live_attempt
+    assert live is not None
+    if task.phase is Phase.CANCELLED:
+        return _of(task, f"was cancelled: `{live.id}` is still being stopped", _look(task))
     if live.stop_requested is not None:
         stopping = f"`{live.id}` is being stopped by {printable(live.stop_requested, 40)}"
         return Obstacle(stopping, stopping, "wait until it has ended: `paddock status` tells")
@@ -175,7 +184,7 @@ def _connect(_board: Board, task: Task) -> Obstacle | None:
 def _handback(board: Board, task: Task) -> Obstacle | None:
     live = task.live_attempt
     if live is not None and live.held is not None:
-        return None
+        return _ending(task)
     if live is None and was_left(task):
         return _message(board, task)
     return _of(task, "is held by nobody: there is nothing to hand back", f"`paddock message {task.id} …` tells it more")
