@@ -5,7 +5,6 @@ nothing of the daemon: letters come through files, and a daemon that comes back 
 """
 
 import asyncio
-import importlib.util
 import os
 import signal
 import sys
@@ -18,6 +17,7 @@ from paddock.bridges.acp_session import AgentLink, AgentRefused
 from paddock.bridges.acp_turn import AcpTurn
 from paddock.bridges.failure import BridgeFailed, Status
 from paddock.core.trace import End, TraceEntry
+from paddock.engines.acp_library import INSTALL, is_library_here
 from paddock.engines.acp_order import AcpOrder, read_order
 from paddock.engines.bridge_lines import bridge_line
 from paddock.engines.trouble import describe_error
@@ -27,10 +27,8 @@ STOP_SECONDS = 3.0
 
 def main(arguments: list[str]) -> int:
     try:
-        if importlib.util.find_spec("acp") is None:
-            raise BridgeFailed(
-                "the package `agent-client-protocol` is not installed: pip install 'paddock[acp]'", Status.CONFIG
-            )
+        if not is_library_here():
+            raise BridgeFailed(f"the package `agent-client-protocol` is not installed: {INSTALL}", Status.CONFIG)
         return asyncio.run(_drive(_read(arguments)))
     except BridgeFailed as failure:
         return _fail(failure)

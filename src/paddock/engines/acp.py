@@ -6,7 +6,6 @@
 An agent that wraps a CLI which is known here gets what that one gets: its variables, its place in the user's home.
 """
 
-import importlib.util
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,6 +16,7 @@ from typing import cast
 
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.trace import Progress, TraceEntry, Usage, UsageScope
+from paddock.engines.acp_library import INSTALL, is_library_here
 from paddock.engines.acp_order import AcpOrder, AcpToolServer, Policy, write_order
 from paddock.engines.agent_cli import AgentCli
 from paddock.engines.belongings import Belongings, find_belongings
@@ -29,7 +29,6 @@ from paddock.engines.protocol import Capabilities, Launch, LaunchFile, Parser, P
 from paddock.engines.settings import EngineSettings
 from paddock.engines.tool_server import NAME
 
-INSTALL = "pip install 'paddock[acp]'"
 _MISSING = "the Agent Client Protocol needs the package `agent-client-protocol`"
 # By a part of the name of the agent's program or package; the first that fits.
 _FAMILIES = {
@@ -172,10 +171,6 @@ def _codex_usage(line: bytes) -> Iterator[TraceEntry]:
     total = event.at("payload", "info", "total_token_usage") if event is not None else Node(None)
     if total.has("input_tokens"):
         yield Usage(read_codex_tokens(total), UsageScope.CONVERSATION)
-
-
-def is_library_here() -> bool:
-    return importlib.util.find_spec("acp") is not None
 
 
 def find_family(argv: tuple[str, ...]) -> str | None:

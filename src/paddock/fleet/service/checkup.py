@@ -217,6 +217,7 @@ def _ci_runs(workspace: Workspace) -> Iterator[Symptom]:
 
 
 def _engines(workspace: Workspace) -> Iterator[Symptom]:
+    from paddock.engines.acp_library import INSTALL, is_library_here
     from paddock.engines.registry import BUILT_IN, engine_names
     from paddock.fleet.service.engine_check import found_engines
 
