@@ -102,11 +102,11 @@ def test_a_letter_reaches_the_running_turn_once(stage: Stage, options: tuple[str
     turn.await_that(lambda: stage.notes("waits"))
     stage.post(12, f'Also "this" {steps({"say": "second"})}')
     stage.post(12, "never: the number is taken")
-    stage.post(13, "and 🦊 that")
+    stage.post(13, "/clear 🦊 \0 that")
     gate.touch()
     assert turn.wait() == 0, turn.words
     assert sum("Also" in text for text in stage.prompts()) == 1
-    assert sum("🦊" in text for text in stage.prompts()) == 1
+    assert sum("Message:\n/clear 🦊  that" in text for text in stage.prompts()) == 1
     assert not any("never" in text for text in stage.prompts())
     taken = [number for entry in turn.of(MessagesTaken) for number in entry.messages]
     assert taken == [7, 12, 13]

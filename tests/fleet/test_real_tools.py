@@ -19,7 +19,10 @@ __all__ = ["mock_model", "real_cli"]
 pytestmark = pytest.mark.xdist_group("real-engines")
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.engine(name)) for name in ("claude", "codex")])
+ENGINES = ("claude", "codex", "claude-agent-acp", "codex-acp")
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.engine(name)) for name in ENGINES])
 def test_an_agent_asks_a_person_with_a_tool(
     make_yard: MakeYard, mock_model: MockModel, real_cli: Callable[[str], Path], name: str
 ) -> None:

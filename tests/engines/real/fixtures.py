@@ -106,6 +106,8 @@ def acp_words(name: str, program: Path, base_url: str) -> tuple[str, ...]:
 
 def engine_table(name: str, program: Path, base_url: str, folder: Path) -> str:
     """The `[engines.NAME]` of a paddock.toml for the pinned program; it needs the variables of `provider_of` too."""
+    if name.endswith("-acp"):
+        return f"[engines.{name}]\nacp = {json.dumps(acp_words(name, program, base_url))}\n"
     lines = [f"[engines.{name}]", f"program = {json.dumps(str(program))}"]
     lines += [f"model = {json.dumps(MODELS[name])}"] if name in MODELS else []
     arguments = arguments_of(name, base_url, folder)

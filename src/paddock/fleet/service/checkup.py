@@ -228,6 +228,10 @@ def _engines(workspace: Workspace) -> Iterator[Symptom]:
     else:
         fix = "install an agent CLI, e.g. `npm install -g @anthropic-ai/claude-code`, or configure [engines.NAME]"
         yield Symptom("engines", Health.WARNING, "no agent CLI on PATH", fix)
+    speakers = [name for name, own in workspace.config.engines.items() if own.acp]
+    if speakers and not is_library_here():
+        what = f"`{speakers[0]}` needs the package `agent-client-protocol`, which is not installed"
+        yield Symptom("engines", Health.WARNING, what, f"run `{INSTALL}`")
 
 
 def _fence(workspace: Workspace) -> Iterator[Symptom]:
