@@ -35,7 +35,9 @@ def read(_path: str, body: Json) -> Ask:
     for message in body.get("messages", []):
         content = message.get("content", "")
         parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
-        for typed in _typed_meanwhile(parts):
+        # What has no mark around it is counted below, as words of the user's.
+        marked = [part for part in parts if message.get("role") != "user" or not _is_typed_by_user(part)]
+        for typed in _typed_meanwhile(marked):
             talk.user_added(typed)
         if message.get("role") == "assistant":
             talk.rounds += any(part.get("type") == "tool_use" for part in parts)
