@@ -39,6 +39,8 @@ _FAMILIES = {
     "qwen": "paddock.engines.qwen:QwenEngine",
     "copilot": "paddock.engines.copilot:CopilotEngine",
 }
+# claude-agent-acp would ask the model what a person might type next, whenever a turn has ended.
+_SPARING = {"CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION": "false"}
 # Programs that start another, which their arguments name.
 _STARTERS = ("npx", "bunx", "uvx", "node", "bun", "pnpm")
 
@@ -140,7 +142,9 @@ class AcpEngine:
         return "allow" if request.fenced else "ask"
 
     def _environment(self, request: TurnRequest) -> dict[str, str]:
-        return build_environment(request, self.settings) if self._family is None else self._family.environment(request)
+        if self._family is None:
+            return build_environment(request, self.settings)
+        return {**_SPARING, **self._family.environment(request)}
 
     def _belongings(self, request: TurnRequest, env: Mapping[str, str], argv: tuple[str, ...]) -> Belongings:
         named = find_belongings((), env, argv)
