@@ -21,6 +21,7 @@ from paddock.git.worktrees.delivery import Saved, commits_sign, glimpse, hold_so
 from paddock.git.worktrees.prepare import PreparedWorktree, prepare
 from paddock.git.worktrees.release import Secured, release
 from paddock.git.worktrees.rescue import count_rescued
+from paddock.git.worktrees.slots import find_slot
 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 # As git and the C library word the two.
@@ -103,7 +104,8 @@ class Ground(Protocol):
         """Whatever it has committed is held where losing its folder does no harm. Raises PaddockError."""
 
     def so_far(self, attempt: Attempt, start: str) -> str:
-        """The newest commit of it that is held; `start` if there is none beyond that."""
+        """Where one that has lost its folder goes on: the newest commit of it that is held. `start` if there is none
+        beyond that; where the folder is there, or being made, as that began."""
 
     def secure(self, attempt: Attempt) -> Delivery:
         """Commits what was left uncommitted and holds the result. Doing it again finds the same."""
@@ -148,6 +150,8 @@ class GitGround:
         hold_so_far(self.site.root, attempt.id, delivery_ref(attempt.id))
 
     def so_far(self, attempt: Attempt, start: str) -> str:
+        if (found := find_slot(self.site.root, attempt.id)) is not None:
+            return found[1].start or start
         held = self.site.repo.resolve(delivery_ref(attempt.id))
         return held if held is not None and self.site.repo.is_ancestor(start, held) else start
 
