@@ -227,3 +227,20 @@ def test_a_model_is_not_called_for_where_it_cannot_be_reached(make_yard: MakeYar
     yard.add(write("a.txt"), engine="far", attempts=1)
     yard.run(code=1)
     assert "engine `far` cannot reach its model: the fence `files+network` has no network" in yard.attempt().problem
+
+
+def test_a_script_of_an_agents_does_not_widen_the_fence_of_whoever_runs_it(make_yard: MakeYard) -> None:
+    """What a program leads to is shown with it, but not where an agent has written where it leads."""
+    need_bubblewrap()
+    yard = furnished(make_yard)
+    private = yard.folder / "home" / ".ssh" / "private"
+    private.write_text("#!/bin/sh\necho reached\n")
+    private.chmod(0o755)
+    script: Step = {"run": ["sh", "-c", f"echo '#!{private}' > look.sh; chmod +x look.sh"]}
+    yard.add(script, {"run": ["git", "add", "look.sh"]}, commit("Add a script"))
+    yard.run(code=0)
+    own = yard.top / "look.sh"
+    own.write_text("#!/bin/sh\n")
+    own.chmod(0o755)
+    said = yard.paddock("exec", "t1", "--", "./look.sh", code=1)
+    assert "reached" not in said

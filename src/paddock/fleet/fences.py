@@ -78,7 +78,7 @@ def fence_attempt(site: "Site", attempt: Attempt, worktree: Worktree, level: Lev
     for _, folder in kept:
         folder.mkdir(parents=True, exist_ok=True)
     reads, writes = _extra(config)
-    programs = _find_programs(launch, home)
+    programs = _find_programs(launch, home, worktree.path.parent)
     settings = [home / name for name in _GIT_SETTINGS]
     settings += [Path(path) for path in (launch.env.get("GIT_CONFIG_GLOBAL", ""),) if path.startswith("/")]
     shown = [*objects_of(repo), *settings, *(file.path for file in launch.files), *own.reads, *programs, desk, *reads]
@@ -176,12 +176,15 @@ def _ourselves() -> tuple[Path, ...]:
     return with_real_paths((Path(sys.prefix), Path(sys.base_prefix), Path(paddock.__file__).parent))
 
 
-def _find_programs(launch: Launch, home: Path) -> Iterator[Path]:
+def _find_programs(launch: Launch, home: Path, agents: Path) -> Iterator[Path]:
+    """What is in `agents` is of their making: where a link or a first line of it leads is none of their business."""
     from shutil import which
 
     for word in (launch.argv[0], *launch.programs):
         if found := which(word, path=launch.env.get("PATH", os.defpath)):
-            yield from find_program(os.path.join(launch.cwd, found), home)
+            program = os.path.normpath(os.path.join(launch.cwd, found))
+            if not Path(program).is_relative_to(agents):
+                yield from find_program(program, home)
 
 
 def _named_in(config: Config) -> set[str]:
