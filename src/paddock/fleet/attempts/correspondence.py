@@ -32,6 +32,9 @@ from paddock.store.protocol import Query, Store
 MOST_QUESTION = 4_000
 MOST_OPTIONS = 20
 MOST_OPTION = 200
+MOST_REQUEST = 200
+MOST_DIALOGS = 500
+"""Of one turn. Further ones are not put to people, so their engine waits until its deadline."""
 
 
 @dataclass
@@ -51,6 +54,7 @@ class Correspondence:
     """The dialogs of this turn that are in the log, by the engine's name for them."""
     _open: dict[str, DialogOpened] = field(default_factory=dict)
     _closed: set[str] = field(default_factory=set)
+    _known: set[str] = field(default_factory=set)
 
     @property
     def awaits_answer(self) -> bool:
@@ -62,17 +66,28 @@ class Correspondence:
         match entry:
             case MessagesTaken():
                 words = evidence_of_taking(self.attempt.id, self.attempt.turn, clip(entry.evidence, 200))
-                self._taken |= dict.fromkeys(entry.messages, words)
-            case DialogOpened():
-                self._open[entry.request] = entry
-                self._closed.discard(entry.request)
+                task = self.ledger.board.task(self.task_id)
+                # Nobody has what was not sent yet, whatever an agent makes its engine's output say.
+                self._taken |= dict.fromkeys({*entry.messages} & {*task.untold, *task.inbox}, words)
+            case DialogOpened() if len(entry.request) <= MOST_REQUEST:
+                self._heard_of(entry)
             case DialogClosed():
                 self._open.pop(entry.request, None)
-                self._closed.add(entry.request)
+                if entry.request in self._known:
+                    self._closed.add(entry.request)
             case _ if not self._answered and is_answer(entry):
                 self._answered = True
                 words = evidence_of_answer(self.attempt.id, self.attempt.turn)
                 self._taken |= dict.fromkeys(self.told, words)
+
+    def _heard_of(self, dialog: DialogOpened) -> None:
+        """Of so many, and so much of each, as people could be asked: an agent may open any number."""
+        if dialog.request not in self._known and len(self._known) >= MOST_DIALOGS:
+            return
+        self._known.add(dialog.request)
+        options = tuple(clip(option, MOST_OPTION) for option in dialog.options[:MOST_OPTIONS])
+        self._open[dialog.request] = DialogOpened(dialog.request, clip(dialog.text, MOST_QUESTION), options)
+        self._closed.discard(dialog.request)
 
     async def exchange(self) -> EndedBy:
         """Records what was heard and posts what is waiting; MESSAGE if the turn must end for one that cannot wait."""
@@ -166,9 +181,7 @@ class Correspondence:
         drafts = [self._draft(QuestionWithdrawn(question)) for question in withdrawn]
         waiting = next((dialog for name, dialog in self._open.items() if name not in asked), None)
         if waiting is not None and (withdrawn or not task.options):
-            options = tuple(clip(option, MOST_OPTION) for option in waiting.options[:MOST_OPTIONS])
-            question = QuestionAsked(clip(waiting.text, MOST_QUESTION), options, waiting.request)
-            drafts.append(self._draft(question))
+            drafts.append(self._draft(QuestionAsked(waiting.text, waiting.options, waiting.request)))
         return drafts
 
     def _requests(self) -> dict[str, int]:
