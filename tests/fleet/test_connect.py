@@ -121,6 +121,20 @@ def test_a_running_agent_is_taken_over_and_what_was_left_is_judged(field: Yard, 
     assert [(one.turn, one.ended_by, one.exit) for one in turns if isinstance(one, TurnEnded)][-1] == (2, "", 0)
 
 
+def test_what_a_person_commits_is_there_when_the_agent_goes_on(field: Yard, person: Person) -> None:
+    begin_endless(field)
+    first = field.attempt()
+    person.start("connect", "t1", "--here", keep=True)
+    person.await_screen("terminal of")
+    person.say("commit")
+    person.await_screen("committed")
+    field.paddock("handback", "t1", "-m", "git commit -q --allow-empty -m Again")
+    assert person.await_end() == 0
+    field.await_board(lambda board: board.task(TaskId("t1")).phase == "approval")
+    assert subjects(field) == ["Again", "By hand", "Work"]
+    assert field.attempt().id == first.id
+
+
 def test_a_visit_brings_back_a_worktree_that_was_cleared_away_and_leaves_the_task_as_it_was(
     field: Yard, person: Person
 ) -> None:
