@@ -22,7 +22,6 @@ _HINT = re.compile(
 _PRESS = re.compile(r"press (?:enter|return|any key)\b|\[(?P<yn>[yY]/[nN])\]|\((?P<yn2>[yY]/[nN])\)", re.IGNORECASE)
 _PROMPT = re.compile(r"^[\s│|]*[❯›>](?:\s.*)?$")
 _RETRY = re.compile(r"reconnecting|retrying|retry in", re.IGNORECASE)
-_HINT_DISTANCE = 8
 _BLANK = re.compile(r"^[\s│|╭╮╰╯─━_▔▁]*$")
 
 

@@ -15,11 +15,11 @@ from paddock.core.errors import Misuse, PaddockError
 from paddock.core.ids import TaskId, branch_slug, task_number, task_of
 from paddock.core.intent.forks import needs_follow_up
 from paddock.core.tasks.task import Attempt
-from paddock.fleet.service.presence import look_for_daemon
+from paddock.fleet.service.presence import ABSENT, look_for_daemon
 from paddock.fleet.visits.ending import await_leaving
 from paddock.fleet.visits.handover import drop_handover, write_handover
 from paddock.fleet.visits.program import Company
-from paddock.fleet.visits.visit import NO_DAEMON, Visit, Visited
+from paddock.fleet.visits.visit import Visit, Visited
 from paddock.fleet.workspace import Workspace
 from paddock.sessions.seats import seat_pid
 from paddock.sessions.terminal import size_of
@@ -59,7 +59,7 @@ def told_of(workspace: Workspace, visited: Visited) -> str:
     """What happens next."""
     task = task_of(visited.attempt)
     board = workspace.board()
-    is_led = look_for_daemon(board, workspace.site.clock.now()).presence not in NO_DAEMON
+    is_led = look_for_daemon(board, workspace.site.clock.now()).presence not in ABSENT
     left = f"left {visited.attempt} ({visited.why})" if visited.why else f"left {visited.attempt}"
     if visited.handed_back:
         return f"{left}: its agent goes on" if is_led else f"{left}: `paddock up` lets its agent go on"

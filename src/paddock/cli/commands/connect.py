@@ -164,9 +164,8 @@ def handback_command(ctx: click.Context, task: str, message: str, as_json: bool)
     if as_json:
         print_document(id=name, message=message)
         return
-    from paddock.fleet.service.presence import look_for_daemon
-    from paddock.fleet.visits.visit import NO_DAEMON
+    from paddock.fleet.service.presence import ABSENT, look_for_daemon
 
     click.echo(f"handed back {name}: its agent goes on")
-    if look_for_daemon(workspace.board(), workspace.site.clock.now()).presence in NO_DAEMON:
+    if look_for_daemon(workspace.board(), workspace.site.clock.now()).presence in ABSENT:
         click.echo("\nno daemon is running: `paddock up` or `paddock run` lets it go on")

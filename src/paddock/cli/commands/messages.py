@@ -25,7 +25,7 @@ from paddock.core.tasks.task import Phase
 from paddock.core.wording import BRIEF_LIMIT
 from paddock.fleet.bulk import record_each
 from paddock.fleet.message_log import find_record, read_receipts
-from paddock.fleet.service.presence import Presence, look_for_daemon
+from paddock.fleet.service.presence import ABSENT, look_for_daemon
 from paddock.fleet.workspace import Workspace
 from paddock.views.messages import MessageView
 
@@ -230,7 +230,7 @@ def _report(
     for one in refused:
         complain(one.error.message, one.error.hint)
     is_waiting = bool(follow_ups) or any(record.seq not in told for record in records)
-    if is_waiting and look_for_daemon(board, time.time()).presence in {Presence.NONE, Presence.GONE}:
+    if is_waiting and look_for_daemon(board, time.time()).presence in ABSENT:
         click.echo("no daemon is running: `paddock up` or `paddock run` delivers it", err=True)
 
 

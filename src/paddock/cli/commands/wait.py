@@ -19,13 +19,11 @@ from paddock.core.intent.selection import Selection, pick_tasks
 from paddock.core.tasks.awaited import Goal, Standing, WaitStatus, parse_goal, standings_of, status_of
 from paddock.core.tasks.task import Phase, Task
 from paddock.core.wording import split_list
-from paddock.fleet.service.presence import Presence, look_for_daemon
+from paddock.fleet.service.presence import ABSENT, look_for_daemon
 from paddock.views.tasks.awaited import view_awaited
 
 if TYPE_CHECKING:
     from paddock.core.filter.tasks import TaskFilter
-
-NOBODY = frozenset({Presence.NONE, Presence.GONE})
 
 
 @click.command("wait")
@@ -123,7 +121,7 @@ class _Wait:
 
     def _ask_for_daemon(self, board: Board) -> None:
         """Without one nothing moves. Who has said how long to wait may be about to start it."""
-        if look_for_daemon(board, time.time()).presence not in NOBODY:
+        if look_for_daemon(board, time.time()).presence not in ABSENT:
             return
         late = [name for name, standing in self.standings.items() if standing is Standing.UNDER_WAY]
         words = f"no daemon is running, and {plural(len(late), 'task')} cannot move without one"

@@ -17,6 +17,10 @@ class Presence(StrEnum):
     NONE = "none"
 
 
+ABSENT = frozenset({Presence.NONE, Presence.GONE})
+"""Where nobody does the fleet's work, and nobody will before somebody starts a daemon."""
+
+
 class DaemonSighting(NamedTuple):
     """`lease` is None only where there is no daemon."""
 

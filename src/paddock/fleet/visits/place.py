@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
+from paddock.core.ids import task_of
 from paddock.core.tasks.beginnings import start_commit
 from paddock.core.tasks.conversations import find_homes
 from paddock.core.tasks.task import Attempt, Task
@@ -39,10 +40,10 @@ def find_place(site: Site, attempt: Attempt) -> Worktree:
         return found
     if attempt.live:
         raise PaddockError(f"`{attempt.id}` has no worktree yet", "it is being prepared: try again in a moment")
-    task = attempt.id.partition(".")[0]
     raise PaddockError(
         f"the worktree of `{attempt.id}` was given back when it ended; its commits are on `{attempt.branch}`",
-        f"`paddock connect {task} --shell` brings it back for you, `paddock exec {attempt.id} -- …` for one command",
+        f"`paddock connect {task_of(attempt.id)} --shell` brings it back for you, "
+        f"`paddock exec {attempt.id} -- …` for one command",
     )
 
 

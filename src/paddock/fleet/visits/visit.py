@@ -32,7 +32,7 @@ from paddock.fleet.attempts.forks import copy_memory
 from paddock.fleet.attempts.turn import Ended, turn_ended
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.clock import wait_for
-from paddock.fleet.service.presence import Presence, look_for_daemon
+from paddock.fleet.service.presence import ABSENT, look_for_daemon
 from paddock.fleet.visits.conversation_file import ConversationFile
 from paddock.fleet.visits.follow_up import begin_follow_up
 from paddock.fleet.visits.place import bring_back
@@ -48,11 +48,6 @@ LOOK_SECONDS = 5.0
 """How often the log is looked at where nothing wakes us."""
 _LEAVING = (signal.SIGHUP, signal.SIGTERM, signal.SIGINT)
 NOTHING_CAME_OF_IT = "nothing came of the visit it was made for"
-NO_DAEMON = frozenset({Presence.NONE, Presence.GONE})
-
-
-class Interrupted(PaddockError):
-    """The person left before the terminal was open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +108,7 @@ class Visit:
     def _require_fleet(self, board: Board) -> bool:
         """Whether there is a live attempt. Raises PaddockError if its turn runs and nobody could end it."""
         live = board.task(self._name).live_attempt
-        if live is not None and live.turn_open and look_for_daemon(board, self._site.clock.now()).presence in NO_DAEMON:
+        if live is not None and live.turn_open and look_for_daemon(board, self._site.clock.now()).presence in ABSENT:
             raise PaddockError(
                 f"`{live.id}` is in a turn, and no daemon is running that could end it",
                 "`paddock up` starts one; then connect again",
@@ -128,7 +123,6 @@ class Visit:
         task, attempt = board.task(self._name), self._held(board, name)
         self._tell(f"bringing back the worktree of {name} …")
         worktree = await bring_back(self._site, board, task, attempt)
-        await asyncio.to_thread(copy_memory, self._site, attempt)
         checkpoint("visit.prepared")
         self._require_staying()
         begun, planned = await self._plan(store, task, attempt, worktree)
@@ -166,7 +160,7 @@ class Visit:
         told = False
         while self._held(board := store.board(), name).turn_open:
             self._require_staying()
-            if look_for_daemon(board, self._site.clock.now()).presence in NO_DAEMON:
+            if look_for_daemon(board, self._site.clock.now()).presence in ABSENT:
                 raise PaddockError(
                     f"the daemon is gone that was to end the turn of `{name}`", "`paddock up`, then connect again"
                 )
@@ -184,7 +178,7 @@ class Visit:
 
     def _require_staying(self) -> None:
         if self._leaving.is_set():
-            raise Interrupted("you left before the terminal was open", f"`paddock connect {self._name}` comes back")
+            raise PaddockError("you left before the terminal was open", f"`paddock connect {self._name}` comes back")
 
     def _back_out(self, store: Store, name: AttemptId, error: Exception, *, hand_back: bool) -> None:
         """An agent that was interrupted for nothing goes on."""
