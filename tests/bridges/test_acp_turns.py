@@ -115,6 +115,16 @@ def test_a_letter_reaches_the_running_turn_once(stage: Stage, options: tuple[str
     assert len(turn.of(End)) == 1
 
 
+def test_no_letter_is_a_command_of_the_agents_own(stage: Stage) -> None:
+    gate = stage.root / "gate"
+    turn = stage.start(steps({"say": "begun"}, {"await": str(gate)}))
+    turn.await_that(lambda: stage.notes("waits"))
+    stage.post(4, " /clear the table first")
+    gate.touch()
+    assert turn.wait() == 0, turn.words
+    assert stage.prompts()[-1] == "Message:\n /clear the table first"
+
+
 def test_a_letter_with_now_interrupts_what_runs(stage: Stage) -> None:
     turn = stage.start(steps({"say": "begun"}, {"await": str(stage.root / "never")}))
     turn.await_that(lambda: turn.of(Partial))

@@ -125,10 +125,6 @@ def _opening(can: Node, order: AcpOrder) -> tuple[str, dict[str, Any]]:
     if order.session is None:
         return "session/new", place
     resumed = {**place, "sessionId": order.session}
-    if order.fork:
-        if not can.has("sessionCapabilities", "fork"):
-            raise _lost(order.session, "the agent does not offer session/fork")
-        return "session/fork", resumed
     # Without the history, which a load would send once more.
     if can.has("sessionCapabilities", "resume"):
         return "session/resume", resumed

@@ -14,6 +14,7 @@ from typing import Any
 from paddock.bridges.acp_permissions import Permissions, Tell
 from paddock.bridges.acp_session import AgentLink, AgentRefused, Opened, open_session
 from paddock.bridges.failure import BridgeFailed, Status
+from paddock.bridges.wording import promptable
 from paddock.core.trace import MessagesTaken, ModelTokens, Progress, TokenUsage, TraceEntry, Usage, UsageScope
 from paddock.engines.acp_order import AcpOrder
 from paddock.engines.acp_updates import UpdateReader, is_aside, read_end, read_usage
@@ -140,7 +141,7 @@ class AcpTurn:
     async def _prompt(self, prompt: _Prompt) -> None:
         assert self._link is not None
         assert self._opened is not None
-        blocks = [{"type": "text", "text": text} for text in prompt.texts]
+        blocks = [{"type": "text", "text": promptable(text)} for text in prompt.texts]
         params = {"sessionId": self._opened.session, "prompt": blocks}
         prompt.answer = await self._link.ask("session/prompt", params, None)
         self._tell_all(self._reader.flush())

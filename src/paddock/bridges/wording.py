@@ -24,6 +24,11 @@ def pasteable(text: str) -> str:
     return f"{opened} " if _continues(opened) else opened
 
 
+def promptable(text: str) -> str:
+    """`text` so that an agent without a terminal takes it as words: a slash at its beginning would be a command."""
+    return f"{OPENING}\n{text}" if text.lstrip().startswith("/") else text
+
+
 def core_of(text: str) -> str:
     """What of a text is sure to be the same wherever it turns up: no blanks, no controls, nothing invisible."""
     normal = unicodedata.normalize("NFC", text.encode("utf-8", "replace").decode("utf-8"))

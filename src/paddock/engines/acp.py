@@ -128,7 +128,6 @@ class AcpEngine:
             str(request.worktree),
             request.prompt.replace("\0", ""),
             session=request.session_id,
-            fork=request.fork,
             model=request.model or self.settings.model,
             servers=() if server is None else (AcpToolServer.of(NAME, server),),
             permissions=self._policy(request),

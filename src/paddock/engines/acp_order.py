@@ -22,14 +22,13 @@ class AcpToolServer(msgspec.Struct, frozen=True):
 
 
 class AcpOrder(msgspec.Struct, frozen=True):
-    """One turn. `session` names the conversation to resume, as a copy with `fork`. `messages` are those that the prompt
-    tells. `mailbox` is where letters arrive while the turn runs. The agent gets the bridge's own environment."""
+    """One turn. `session` names the conversation to resume. `messages` are those that the prompt tells.
+    `mailbox` is where letters arrive while the turn runs. The agent gets the bridge's own environment."""
 
     argv: tuple[str, ...]
     cwd: str
     prompt: str
     session: str | None = None
-    fork: bool = False
     model: str = ""
     servers: tuple[AcpToolServer, ...] = ()
     permissions: Policy = "ask"
