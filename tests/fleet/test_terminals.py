@@ -5,9 +5,11 @@ import fcntl
 import json
 import os
 import pty
+import select
 import struct
 import subprocess
 import termios
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -58,12 +60,15 @@ def watch(yard: Yard) -> str:
         argv = yard.argv("connect", "t1", "--watch")
         os.execvpe(argv[0], argv, {**yard.env, "TERM": "xterm-256color"})
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 48, 160, 0, 0))
-    seen = b""
+    seen, again_at = b"", 0.0
     with contextlib.suppress(OSError):  # the end of a terminal whose last process has gone
-        while chunk := os.read(terminal, 65536):
-            had_seen, seen = b"Please" in seen, seen + chunk
-            if b"Please" in seen and not had_seen:
+        while True:
+            if select.select([terminal], [], [], 0.5)[0]:
+                seen += os.read(terminal, 65536)
+            # Its first screen may come before it reads keys, and after that it is never silent.
+            if b"Please" in seen and time.monotonic() > again_at:
                 os.write(terminal, b"\x02d")
+                again_at = time.monotonic() + 1.0
     os.close(terminal)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0, repr(seen[-700:])
     return seen.decode("utf-8", "replace")
