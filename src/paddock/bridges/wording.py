@@ -25,7 +25,9 @@ def pasteable(text: str) -> str:
 
 
 def promptable(text: str) -> str:
-    """`text` so that an agent without a terminal takes it as words: a slash at its beginning would be a command."""
+    """`text` so that an agent without a terminal takes it as words: a slash at its beginning would be a command, and a
+    NUL cannot be passed on to the programs behind it."""
+    text = text.replace("\0", "")
     return f"{OPENING}\n{text}" if text.lstrip().startswith("/") else text
 
 
