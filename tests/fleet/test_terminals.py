@@ -18,6 +18,7 @@ import pytest
 from paddock.core.ids import TaskId
 from paddock.engines.tmux_order import socket_argv, tmux_socket
 from paddock.sessions.local import TurnFiles
+from tests.bubblewrap import need_bubblewrap
 from tests.engines.real.fixtures import mock_model, provider_of, real_cli
 from tests.fleet.conftest import MakeYard
 from tests.fleet.yard import Yard
@@ -52,7 +53,11 @@ def add(yard: Yard, brief: str) -> None:
     yard.add_all([{"brief": brief, "title": "Real work", "agent": "watched"}])
 
 
-def watch(yard: Yard) -> str:
+def detach(terminal: int) -> None:
+    os.write(terminal, b"\x02d")
+
+
+def watch(yard: Yard, leave: Callable[[int], object] = detach) -> str:
     """What somebody sees who watches and leaves."""
     pid, terminal = pty.fork()
     if pid == 0:
@@ -67,7 +72,7 @@ def watch(yard: Yard) -> str:
                 seen += os.read(terminal, 65536)
             # Its first screen may come before it reads keys, and after that it is never silent.
             if b"Please" in seen and time.monotonic() > again_at:
-                os.write(terminal, b"\x02d")
+                leave(terminal)
                 again_at = time.monotonic() + 1.0
     os.close(terminal)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0, repr(seen[-700:])
@@ -110,3 +115,27 @@ def test_a_dialog_needs_an_answer_and_gets_it(terminal_yard: Yard) -> None:
     terminal_yard.paddock("message", "t1", "yes")
     assert fleet.wait() == 0, fleet.words
     assert [attempt.outcome for attempt in terminal_yard.task().attempts] == ["delivered"]
+
+
+def test_what_an_agents_tmux_has_its_watchers_run_runs_in_the_agents_fence(make_yard: MakeYard) -> None:
+    """A tmux server can have its clients run any command, and this one is the agent's."""
+    need_bubblewrap()
+    yard = make_yard(PADDOCK_FENCE_LEVEL="files")
+    del yard.env["PADDOCK_FENCE_WRITE"]
+    (yard.top / "paddock.toml").write_text(
+        'engine = "mine"\n[engines.mine]\ninteractive = ["sh", "-c", "echo Please wait; sleep 300"]\n'
+        'session_log = "~/.mine/{session}.log"\n[agents.watched]\nmode = "tmux"\n'
+    )
+    add(yard, "anything")
+    fleet = yard.start("run", "--until-idle")
+    socket = tmux_socket(yard.attempt_folder("t1.1"), 1)
+    yard.await_that(socket.is_socket, "the terminal")
+    mark = f"touch '{yard.folder}/escaped' '{yard.top}/escaped'; touch ran; echo ran in $PWD"
+    tmux = (*socket_argv(socket), "detach-client", "-s", "0", "-E", mark)
+    seen = watch(yard, lambda _: subprocess.run(tmux, cwd=socket.parent, check=True))
+    assert "ran in " in seen
+    (socket.parent / "ran").unlink()
+    assert not list(yard.folder.glob("**/escaped"))
+    yard.paddock("cancel", "t1")
+    assert fleet.wait() in (0, 1), fleet.words
+    yard.assert_nothing_is_left()

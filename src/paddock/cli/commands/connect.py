@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import sys
 from pathlib import Path
 
 import click
@@ -22,7 +23,6 @@ from paddock.cli.seating import (
     warn_if_small,
 )
 from paddock.cli.terminal.text import print_document
-from paddock.cli.terminal_watch import find_terminal, watch_terminal
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.ids import TaskId, parse_task, printable
@@ -31,6 +31,7 @@ from paddock.core.intent.obstacles import TaskAction, require_possible, since_wo
 from paddock.core.tasks.task import Attempt
 from paddock.fleet.visits.ending import end_gone_hold, hand_over
 from paddock.fleet.visits.handover import take_over
+from paddock.fleet.visits.onlooking import find_socket, look_on
 from paddock.fleet.visits.program import Company, require_company
 from paddock.fleet.workspace import Workspace
 from paddock.sessions.tmux import Tmux, find_tmux
@@ -132,9 +133,11 @@ def _watch(ctx: click.Context, workspace: Workspace, name: TaskId) -> int:
     if pane is not None and tmux is not None and pane.session != tmux.session_here():
         require_terminal(name)
         return tmux.show(pane, read_only=True)
-    if (socket := find_terminal(workspace, name)) is not None:
+    live = workspace.board().task(name).live_attempt
+    if live is not None and (socket := find_socket(workspace.site, live)) is not None:
         require_terminal(name)
-        return watch_terminal(socket)
+        click.echo("Ctrl-b d leaves; nothing that you type reaches the agent", err=True)
+        return look_on(workspace.site, workspace.board(), live, socket, sys.stdin.fileno())
     from paddock.cli.commands.tail import tail_command
 
     if held is not None and held.held is not None:

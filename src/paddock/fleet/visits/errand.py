@@ -30,7 +30,7 @@ def run_errand(site: Site, board: Board, attempt: Attempt, argv: Sequence[str], 
     it has our streams and no terminal. Nothing is recorded. Raises PaddockError."""
     with _worktree(site, board, attempt) as worktree:
         order = _order(site, board, attempt, worktree, argv, fenced=fenced)
-        status = asyncio.run(_in_terminal(order, shown)) if shown >= 0 else _in_streams(order)
+        status = asyncio.run(run_in_terminal(order, shown)) if shown >= 0 else _in_streams(order)
     return status if status >= 0 else 128 - status
 
 
@@ -61,7 +61,8 @@ def _order(
     return TurnOrder(Turn(attempt.id, attempt.turn), launch.argv, launch.env, launch.cwd, fence=fence)
 
 
-async def _in_terminal(order: TurnOrder, shown: int) -> int:
+async def run_in_terminal(order: TurnOrder, shown: int) -> int:
+    """Its exit status, negative for a signal. Raises PaddockError."""
     leaving, loop = asyncio.Event(), asyncio.get_running_loop()
     for number in _PASSED_ON:
         loop.add_signal_handler(number, leaving.set)
