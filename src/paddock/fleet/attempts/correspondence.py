@@ -34,7 +34,9 @@ MOST_OPTIONS = 20
 MOST_OPTION = 200
 MOST_REQUEST = 200
 MOST_DIALOGS = 500
-"""Of one turn. Further ones are not put to people, so their engine waits until its deadline."""
+MOST_WITHDRAWN = 5
+"""Of one turn, and of those the ones that it takes back before anybody could answer. Further ones are not put to
+people, and deadlines go on while they are open."""
 
 
 @dataclass
@@ -55,11 +57,16 @@ class Correspondence:
     _open: dict[str, DialogOpened] = field(default_factory=dict)
     _closed: set[str] = field(default_factory=set)
     _known: set[str] = field(default_factory=set)
+    _withdrawn: int = 0
 
     @property
     def awaits_answer(self) -> bool:
         """Whether its engine waits for a person, however long that takes."""
-        return bool(self._open)
+        return bool(self._open) and self._is_heard
+
+    @property
+    def _is_heard(self) -> bool:
+        return self._withdrawn < MOST_WITHDRAWN
 
     def hear(self, entry: TraceEntry) -> None:
         """Of every entry of the turn, also those that an earlier daemon has seen."""
@@ -161,6 +168,7 @@ class Correspondence:
         for record in await self.ledger.record(decide):
             if isinstance(record.event, QuestionAsked):
                 self._requests()[record.event.request] = record.seq
+            self._withdrawn += isinstance(record.event, QuestionWithdrawn)
         checkpoint("receipt.recorded")
 
     def _receipts(self, task: Task) -> list[Draft]:
@@ -180,7 +188,7 @@ class Correspondence:
         withdrawn = [asked[name] for name in self._closed if name in asked and asked[name] == task.question]
         drafts = [self._draft(QuestionWithdrawn(question)) for question in withdrawn]
         waiting = next((dialog for name, dialog in self._open.items() if name not in asked), None)
-        if waiting is not None and (withdrawn or not task.options):
+        if waiting is not None and self._is_heard and (withdrawn or not task.options):
             drafts.append(self._draft(QuestionAsked(waiting.text, waiting.options, waiting.request)))
         return drafts
 
