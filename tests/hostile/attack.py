@@ -20,6 +20,7 @@ class Kind(StrEnum):
     OUTPUT = "output"
     RESOURCES = "resources"
     SECRETS = "secrets"
+    TALK = "talk"
 
 
 class Promise(StrEnum):
@@ -83,7 +84,7 @@ class Attack:
 
     def plays_at(self, level: Level) -> bool:
         """An engine with a model is not for a fence without a network."""
-        return level is not Level.FILES_AND_NETWORK or self.engine == "sh"
+        return level is not Level.FILES_AND_NETWORK or self.engine != "json"
 
     def shares_a_yard(self, level: Level, *, crowded: bool = False) -> bool:
         """Whether it may be played beside others: it breaks nothing, so nobody has to ask whose fault it was.

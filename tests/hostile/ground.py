@@ -33,6 +33,9 @@ timeout = "60s"
 {remote}
 [engines.sh]
 command = ["bash", "-c", "{{task}}"]
+[engines.listens]
+command = ["bash", "-c", "{{task}}"]
+listens = true
 [engines.json]
 command = ["bash", "-c", "{{task}}"]
 format = "claude-stream"

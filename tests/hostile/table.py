@@ -25,6 +25,7 @@ HEADINGS = {
     Kind.OUTPUT: "output",
     Kind.RESOURCES: "more than its share",
     Kind.SECRETS: "secrets",
+    Kind.TALK: "messages, dialogs and visits",
 }
 LOST = {
     Promise.MAIN: "main",

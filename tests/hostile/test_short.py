@@ -24,6 +24,7 @@ CHANGES = (
     *("ci-script-exit", "settings-edited", "attributes-eol", "merged-ours", "reverted", "large-leftover", "bad-part"),
     *("nested-repository", "escapes", "escapes-in-a-diff", "marked-children", "down-in-a-loop", "approves-itself"),
     *("answer-takes-for-ever", "answer-with-escapes", "accept-through-a-link"),
+    *("bridge-lines-of-none", "bridge-lines-of-noise", "dialog-with-escapes"),
 )
 WORLD = (
     *("daemonised", "user-repository-removed", "home-written", "reads-ssh-key", "reads-environment", "reads-the-log"),
@@ -42,7 +43,7 @@ GROUPS = [
 def test_there_are_attacks_of_every_kind_and_none_is_played_twice() -> None:
     names = [name for _, group in GROUPS for name in group]
     assert {BY_NAME[name].kind for name in names} == set(Kind)
-    assert len(set(names)) == len(names) == 53
+    assert len(set(names)) == len(names) == 56
 
 
 @pytest.mark.parametrize(("level", "names"), GROUPS, ids=["repository", "objects", "changes", "world"])

@@ -15,6 +15,7 @@ from tests.hostile.arsenal import (
     refs,
     resources,
     secrets,
+    talk,
     trees,
 )
 from tests.hostile.attack import Attack
@@ -35,5 +36,6 @@ _MODULES = (
     secrets,
     held_up,
     mediators,
+    talk,
 )
 ALL: tuple[Attack, ...] = tuple(attack for module in _MODULES for attack in module.ATTACKS)
