@@ -22,7 +22,7 @@ _QUESTION = 400
 """Its options come last."""
 REST_ROOM = 60
 
-_COMMAND = re.compile(r"[\w ,.:/=+#'\"…`-]+")
+_COMMAND = re.compile(r"[\w ,.:/=+#'\"…-]+")
 _MENTION = re.compile(r"(?<![\w.])@(?=\w)")
 _TAGS = str.maketrans({"<": "‹", ">": "›"})
 _COUNTED = {
@@ -81,7 +81,7 @@ def count_kinds(concerns: Iterable[Concern]) -> str:
 def defuse_words(text: str, limit: int, secrets: Collection[str] = ()) -> str:
     """One line that no service takes for more than words."""
     line = printable(redact(" ".join(text.split()), secrets), limit).translate(_TAGS)
-    return _MENTION.sub("@ ", line).replace("](", "] (")
+    return _MENTION.sub("@ ", line).replace("](", "] (").replace("://", ": //")
 
 
 def _alone(concern: Concern, secrets: Collection[str]) -> str:
