@@ -1,13 +1,14 @@
 """What each adapter would start: arguments, environment, files."""
 
 import json
+import os
 import tomllib
 from pathlib import Path
 
 import pytest
 
 from paddock.engines.environment import MAX_ARGUMENT_BYTES
-from paddock.engines.protocol import Engine, Launch
+from paddock.engines.protocol import Engine, Launch, LaunchFile
 from paddock.engines.registry import BUILT_IN, load_engine
 from paddock.engines.settings import EngineSettings
 from tests.engines.unit.conftest import Place, flag_value
@@ -240,3 +241,20 @@ def test_an_engine_that_can_be_told_gets_its_agents_tools_and_the_others_say_tha
 
     assert told in all_words(("Read", "Bash(git *)"))
     assert not told or told not in all_words(())
+
+
+@pytest.mark.parametrize("planted", ["link", "pipe", "broken link", "nothing"])
+def test_a_file_is_never_written_through_what_is_in_its_place(tmp_path: Path, planted: str) -> None:
+    mine, place = tmp_path / "mine", tmp_path / "tmp" / "so-far.md"
+    mine.write_text("as it was")
+    place.parent.mkdir()
+    match planted:
+        case "link":
+            place.symlink_to(mine)
+        case "broken link":
+            place.symlink_to(tmp_path / "new")
+        case "pipe":
+            os.mkfifo(place)
+    LaunchFile(place, "the task").write()
+    assert (place.read_text(), place.is_symlink(), place.stat().st_mode & 0o777) == ("the task", False, 0o600)
+    assert (mine.read_text(), (tmp_path / "new").exists()) == ("as it was", False)

@@ -2,10 +2,10 @@
 the attempt: a file of the attempt's own folder, which no fence shows."""
 
 import contextlib
-import os
 from pathlib import Path
 
 from paddock.core.ids import AttemptId
+from paddock.engines.protocol import LaunchFile
 from paddock.fleet.site import Site
 from paddock.sessions.regular import open_regular
 
@@ -14,13 +14,9 @@ _MOST_CHARACTERS = 1_000_000
 
 def leave_words(site: Site, attempt: AttemptId, text: str) -> None:
     place = _place(site, attempt)
-    place.parent.mkdir(parents=True, exist_ok=True)
-    draft = place.with_suffix(".new")
-    with open(
-        os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600), "w", encoding="utf-8"
-    ) as file:
-        file.write(text)
-    draft.rename(place)
+    draft = LaunchFile(place.with_suffix(".new"), text)
+    draft.write()
+    draft.path.rename(place)
 
 
 def take_words(site: Site, attempt: AttemptId) -> str:
