@@ -64,6 +64,20 @@ def test_it_draws_hears_and_tells_how_it_ended(tmp_path: Path) -> None:
     assert "heard <grüße>" in words
 
 
+@pytest.mark.parametrize(
+    ("script", "goes_back"),
+    [(r"printf '\033[?1049h'", True), (r"printf '\033[?1049h\033[?1049l'", False), ("echo plain", False)],
+)
+def test_only_a_command_that_died_on_the_other_screen_is_followed_back(
+    tmp_path: Path, script: str, goes_back: bool
+) -> None:
+    """On the main screen that would move the cursor to where somebody else once left it."""
+    with terminal() as (_master, slave, drawn):
+        assert run(order(tmp_path, "sh", "-c", f"{script}; exit 3"), slave) == 3
+    after = b"".join(drawn).rpartition(b"\x1b[?2004l")[0]
+    assert after.count(b"\x1b[?1049l") == script.count("1049l") + goes_back
+
+
 def test_all_of_a_long_output_arrives(tmp_path: Path) -> None:
     with terminal() as (_master, slave, drawn):
         script = "import sys; sys.stdout.write('x' * 3_000_000 + 'end')"

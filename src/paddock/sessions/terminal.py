@@ -34,8 +34,10 @@ _MOST_UNREAD_BYTES = 1 << 20
 """What waits for a terminal that does not take it; the command waits beyond that."""
 _DRAIN_SECONDS = 10.0
 """For the last words of a command that has ended, where a terminal takes them slowly."""
-_AS_IT_WAS = b"\x1b[?1049l\x1b[?2004l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?25h\x1b[0m\r\n"
-"""The main screen, no mouse, no marked pastes, a cursor: for a command that was killed before it could say so."""
+_MAIN_SCREEN = b"\x1b[?1049l"
+_OTHER_SCREEN = b"\x1b[?1049h"
+_AS_IT_WAS = b"\x1b[?2004l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?25h\x1b[0m\r\n"
+"""No mouse, no marked pastes, a cursor: for a command that was killed before it could say so."""
 
 
 @dataclass
@@ -48,6 +50,8 @@ class _Way:
     lost: Callable[[], None]
     waiting: bytearray = field(default_factory=bytearray)
     ended: bool = False
+    on_other_screen: bool = False
+    tail: bytes = b""
     empty: asyncio.Event = field(default_factory=asyncio.Event)
 
     def open(self) -> None:
@@ -73,8 +77,16 @@ class _Way:
             self.lost()
             return False
         self.waiting += chunk
+        self._note_screen(chunk)
         self.write()
         return True
+
+    def _note_screen(self, chunk: bytes) -> None:
+        seen = self.tail + chunk
+        went, came = seen.rfind(_OTHER_SCREEN), seen.rfind(_MAIN_SCREEN)
+        if went != came:
+            self.on_other_screen = went > came
+        self.tail = seen[1 - len(_OTHER_SCREEN) :]
 
     def write(self) -> None:
         loop = asyncio.get_running_loop()
@@ -183,8 +195,9 @@ class Terminal:
                 await self._end(child, grace_seconds)
             await drawn.drain(_DRAIN_SECONDS)
             if child.returncode != 0 and not self._hung_up:
+                # On the main screen the first would move the cursor to where some other command once left it.
                 with contextlib.suppress(OSError):
-                    os.write(shown, _AS_IT_WAS)
+                    os.write(shown, (_MAIN_SCREEN if drawn.on_other_screen else b"") + _AS_IT_WAS)
             return child.returncode
         finally:
             typed.close()
