@@ -296,7 +296,7 @@ def test_a_list_is_offered_most_urgent_first(field: Yard, person: Person) -> Non
 def test_what_cannot_be_connected_to_says_why_and_what_to_run(field: Yard, person: Person) -> None:
     add(field, WORK)
     said = field.paddock("connect", "t1", code=2)
-    assert "error: connecting needs a terminal, and this is none" in said
+    assert "error: this needs a terminal, and there is none" in said
     assert "`paddock message t1 …`" in said
     assert "error: there is no task `t9`" in field.paddock("path", "t9", code=1)
     person.start("connect", "t1", "--here", keep=True)

@@ -47,7 +47,7 @@ def tmux(monkeypatch: pytest.MonkeyPatch) -> Iterator[Tmux]:
 def test_a_pane_is_found_by_its_process(tmux: Tmux, tmp_path: Path) -> None:
     assert tmux.panes() == []
     words = ("/bin/sh", "-c", 'echo "$1" >said; exec sleep 1000', "x", 'it\'s "quoted"; $HOME #{pane_id}')
-    pane = tmux.open_session("paddock-a-t1", tmp_path, (100, 30), words)
+    pane = tmux.open_session("paddock-a-t1", "t1", tmp_path, (100, 30), words)
     assert tmux.find_pane(pane.pid) == pane
     assert tmux.find_pane(1) is None
     assert tmux.find_session("paddock-a-t1") == pane
@@ -55,4 +55,4 @@ def test_a_pane_is_found_by_its_process(tmux: Tmux, tmp_path: Path) -> None:
     tmux.describe(pane, "t1: #(touch evil) is text ")
     assert not (tmp_path / "evil").exists()
     with pytest.raises(PaddockError, match="tmux refused `new-session`: duplicate session"):
-        tmux.open_session("paddock-a-t1", tmp_path, (0, 0), words)
+        tmux.open_session("paddock-a-t1", "t1", tmp_path, (0, 0), words)

@@ -15,6 +15,7 @@ from paddock.core.errors import Misuse, PaddockError
 from paddock.core.ids import TaskId, branch_slug, task_number, task_of
 from paddock.core.intent.forks import needs_follow_up
 from paddock.core.tasks.task import Attempt
+from paddock.core.tasks.vocabulary import Outcome
 from paddock.fleet.service.presence import ABSENT, look_for_daemon
 from paddock.fleet.visits.ending import await_leaving
 from paddock.fleet.visits.handover import drop_handover, write_handover
@@ -33,7 +34,7 @@ def require_terminal(task: str) -> None:
     """Raises Misuse where nobody could sit."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise Misuse(
-            "connecting needs a terminal, and this is none",
+            "this needs a terminal, and there is none",
             f"`paddock message {task} …` tells its agent something, `paddock exec {task} -- …` runs a command there",
         )
 
@@ -89,7 +90,9 @@ class PaneSeat:
             if self.tmux.inside:
                 self.tmux.open_window(self.task, self.workspace.top, argv)
                 return 0
-            pane = self.tmux.open_session(self._name(), self.workspace.top, size_of(sys.stdin.fileno()), argv)
+            pane = self.tmux.open_session(
+                self._name(), self.task, self.workspace.top, size_of(sys.stdin.fileno()), argv
+            )
         except PaddockError:
             drop_handover(handover)
             raise
@@ -133,6 +136,8 @@ def _how_it_ended(workspace: Workspace, name: TaskId) -> str:
     worker = workspace.board().task(name).worker
     assert worker is not None
     if not worker.live:
+        if worker.outcome is Outcome.LEFT:
+            return f"left {worker.id}: nothing is new there, `paddock show {name}` tells more"
         return f"left {worker.id}, which was judged: {worker.outcome}, `paddock show {name}` tells more"
     return told_of(workspace, Visited(worker.id, 0, handed_back=not worker.left_by))
 

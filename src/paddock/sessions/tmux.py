@@ -36,11 +36,11 @@ class Tmux:
     program: str
     inside: bool
 
-    def open_session(self, name: str, folder: Path, size: tuple[int, int], argv: Sequence[str]) -> Pane:
-        """A session of its own with nobody attached. Raises PaddockError."""
+    def open_session(self, name: str, title: str, folder: Path, size: tuple[int, int], argv: Sequence[str]) -> Pane:
+        """A session of its own with nobody attached; `title` names its window. Raises PaddockError."""
         columns, rows = size
         sized = ("-x", str(columns), "-y", str(rows)) if columns and rows else ()
-        return self._opened("new-session", "-d", "-s", name, *sized, "-c", str(folder), argv=argv)
+        return self._opened("new-session", "-d", "-s", name, "-n", title, *sized, "-c", str(folder), argv=argv)
 
     def open_window(self, name: str, folder: Path, argv: Sequence[str]) -> Pane:
         """A window of the session that we sit in, shown at once. Raises PaddockError."""
@@ -48,6 +48,7 @@ class Tmux:
 
     def describe(self, pane: Pane, words: str) -> None:
         """In the status line of a session that is ours."""
+        self._run("set-option", "-t", pane.session, "status-left-length", "40")
         self._run("set-option", "-t", pane.session, "status-right", words.replace("#", "##"))
         self._run("set-option", "-t", pane.session, "status-right-length", str(max(40, len(words))))
 

@@ -2,12 +2,13 @@
 
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 
 import click
 
-from paddock.cli.seating import sit_here
+from paddock.cli.seating import require_terminal, sit_here
 from paddock.cli.terminal.text import cut
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import Misuse, PaddockError
@@ -41,6 +42,9 @@ def open_command(ctx: click.Context, task: str) -> None:
     if not attempt.live:
         if "." in task and attempt != workspace.board().task(task_of(attempt.id)).worker:
             raise Misuse(f"`{attempt.id}` is not the last attempt", f"run `paddock open {task_of(attempt.id)}`")
+        require_terminal(task_of(attempt.id))
+        if shutil.which(editor[0]) is None:
+            raise PaddockError(f"the editor `{cut(editor[0], 60)}` was not found", _SET_EDITOR)
         sit_here(workspace, task_of(attempt.id), Company((*editor, "."), fenced=False))
         return
     folder = find_place(workspace.site, attempt).path

@@ -146,7 +146,7 @@ def _attempts(task: Task) -> str:
     started = task.started - sum(one.role is not task.role for one in task.attempts)
     if started <= task.allowed:
         return f"{started} of {task.allowed}"
-    left = task.allowed - task.counted
+    left = max(0, task.allowed - task.counted)
     return f"{started} ({'no retry' if not left else '1 retry' if left == 1 else f'{left} retries'} left)"
 
 
