@@ -54,9 +54,27 @@ def test_a_message_that_cannot_go_anywhere_says_what_to_run(yard: Yard) -> None:
     yard.add(write("a.txt"), commit("Add a"))
     assert "has no agent yet" in yard.paddock("message", "t1", "hello", code=1)
     assert "there is no text to send" in yard.paddock("message", code=2)
+    assert "there is no text to send to `t1`" in yard.paddock("message", "t1", code=2)
     assert "there is no task to send it to" in yard.paddock("message", "hello", code=2)
+    assert "a text of several words needs quotes" in yard.paddock("message", "t1", "hello", "there", code=2)
+    assert "--like says the text" in yard.paddock("message", "t1", "hello", "--like", "m1", code=2)
+    assert "--wait takes 10m at most" in yard.paddock("message", "t1", "hello", "--wait", "11m", code=2)
+    assert "none matches" in yard.paddock("message", "--where", "phase=failed", "hello", code=1)
     assert "there is no message `m99`" in yard.paddock("message", "t1", "--like", "m99", code=1)
     assert "--file and --like cannot be used together" in yard.paddock(
         "message", "t1", "--like", "m99", "--file", "-", code=2
     )
     assert yard.paddock("messages", "t1") == ""
+
+
+def test_a_dry_run_tells_who_would_be_refused_and_who_would_go_on_in_a_new_task(yard: Yard) -> None:
+    yard.add(write("a.txt"), commit("Add a"))
+    yard.add(write("b.txt"), commit("Add b"))
+    yard.run()
+    yard.paddock("add", "later")
+    yard.paddock("cancel", "t2")
+    said = yard.paddock("message", "t1-t3", "hello", "--dry-run", code=1)
+    assert "would send 5 bytes to t1\n" in said
+    assert "t2 was cancelled: its agent would go on in a new task" in said
+    assert "has no agent yet" in said
+    assert not yard.records(MessageSent)

@@ -17,15 +17,15 @@ def check_brief(text: str, what: str) -> None:
     if not text.strip():
         raise Misuse(f"{what} is empty", "say in a sentence or more what to do")
     if "\0" in text:
-        raise Misuse(f"{what} contains a NUL byte at character {text.index(chr(0)) + 1}", "briefs are text")
+        raise Misuse(f"{what} contains a NUL byte at character {text.index(chr(0)) + 1}", "it has to be text")
     try:
         size = len(text.encode())
     except UnicodeEncodeError as error:
-        raise Misuse(f"{what} is not valid UTF-8 at character {error.start + 1}", "briefs are text") from None
+        raise Misuse(f"{what} is not valid UTF-8 at character {error.start + 1}", "it has to be text") from None
     if size > BRIEF_LIMIT:
         raise Misuse(
             f"{what} has {size:,} bytes; the limit is {BRIEF_LIMIT:,}",
-            "put long material in a file in the repository and name that file in the brief",
+            "put long material in a file in the repository and name that file instead",
         )
 
 

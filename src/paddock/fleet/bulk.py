@@ -17,18 +17,26 @@ def record_each(
     refused: list[RefusedTask] = []
 
     def decide_all(board: Board) -> list[Draft]:
-        refused.clear()
-        drafts: list[Draft] = []
-        for name in names:
-            try:
-                drafts += decide(board, name)
-            except Misuse:
-                raise
-            except PaddockError as error:
-                refused.append(RefusedTask(name, error))
-        return drafts
+        possible, refused[:] = try_each(board, names, decide)
+        return [draft for _, drafts in possible for draft in drafts]
 
     records = workspace.record(decide_all)
     if refused and len(names) == 1:
         raise refused[0].error
     return records, refused
+
+
+def try_each(
+    board: Board, names: Sequence[TaskId], decide: Callable[[Board, TaskId], Sequence[Draft]]
+) -> tuple[list[tuple[TaskId, Sequence[Draft]]], list[RefusedTask]]:
+    """What would be recorded for each that it is possible for, and the refusals of the others."""
+    possible: list[tuple[TaskId, Sequence[Draft]]] = []
+    refused: list[RefusedTask] = []
+    for name in names:
+        try:
+            possible.append((name, decide(board, name)))
+        except Misuse:
+            raise
+        except PaddockError as error:
+            refused.append(RefusedTask(name, error))
+    return possible, refused

@@ -67,7 +67,7 @@ def _as_answer(task: Task, text: str) -> str:
     if chosen is None:
         listed = ", ".join(f"{number} {printable(one, 40)}" for number, one in enumerate(task.options, 1))
         raise PaddockError(
-            f"`{task.id}` waits for an answer, and `{printable(text, 40)}` is none of: {listed}",
+            f"`{task.id}` waits for an answer, and `{printable(text, 40)}` is not one of: {listed}",
             f"answer with a number or a name: `paddock message {task.id} 1`; `--now` interrupts it instead",
         )
     return chosen
