@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paddock.bridges.dialogs import OpenDialog
-from paddock.bridges.screen import Dialog, Screen, find_dialog
+from paddock.bridges.screen import Dialog, PaneScreen, find_dialog
 from paddock.sessions.mailbox import Letter
 
 SCREENS = Path(__file__).with_name("screens")
 RULE = "─" * 60
 
 
-def shown(*lines: str) -> Screen:
-    return Screen.of("\n".join(lines))
+def shown(*lines: str) -> PaneScreen:
+    return PaneScreen.of("\n".join(lines))
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def shown(*lines: str) -> Screen:
     ],
 )
 def test_a_dialog_is_read_with_its_options(name: str, words: str, options: tuple[str, ...], chosen: int) -> None:
-    dialog = find_dialog(Screen.of((SCREENS / f"{name}.txt").read_text()))
+    dialog = find_dialog(PaneScreen.of((SCREENS / f"{name}.txt").read_text()))
     assert dialog is not None
     assert words in dialog.text
     assert (dialog.options, dialog.chosen) == (options, chosen)
@@ -81,7 +81,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("at_once")
 def test_enter_is_only_pressed_when_the_mark_is_on_the_answer() -> None:
-    seen = find_dialog(Screen.of((SCREENS / "key.txt").read_text()))
+    seen = find_dialog(PaneScreen.of((SCREENS / "key.txt").read_text()))
     assert seen is not None
     dialog = OpenDialog.of(seen)
     assert dialog.next_keys() == ()
@@ -147,7 +147,7 @@ def test_options_with_one_name_are_told_apart() -> None:
 
 @given(st.text(alphabet="❯›>1.2) abEnter to confirm·Esc\n─│", max_size=300))
 def test_any_screen_can_be_read(text: str) -> None:
-    screen = Screen.of(text)
+    screen = PaneScreen.of(text)
     dialog = find_dialog(screen)
     assert dialog is None or len(dialog.options) >= 2
     assert screen.is_busy in (True, False)

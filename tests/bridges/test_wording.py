@@ -5,7 +5,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.bridges.outbox import Dispatch, Outbox
+from paddock.bridges.pastes import Dispatch, Pastes
 from paddock.bridges.wording import EMPTY, OPENING, core_of, pasteable
 from tests.bridges.shapes import SHAPES
 
@@ -37,25 +37,25 @@ def test_commands_stand_behind_a_line_and_words_stand_alone() -> None:
 
 @given(st.lists(st.sampled_from(["go on", "go on with it", "stop", "a", "a a"]), min_size=1, max_size=6))
 def test_each_message_is_confirmed_once_whatever_the_others_say(words: list[str]) -> None:
-    outbox = Outbox(is_exact=True)
+    pastes = Pastes(is_exact=True)
     for number, text in enumerate(words):
-        outbox.add(Dispatch.of(text, (number,)))
-    confirmed = [one.numbers[0] for text in words for one in outbox.found(pasteable(text))]
+        pastes.add(Dispatch.of(text, (number,)))
+    confirmed = [one.numbers[0] for text in words for one in pastes.found(pasteable(text))]
     assert sorted(confirmed) == list(range(len(words)))
-    assert not outbox.pasted
+    assert not pastes.pasted
 
 
 def test_several_sent_as_one_are_all_confirmed_and_others_are_not() -> None:
-    outbox = Outbox(is_exact=True)
+    pastes = Pastes(is_exact=True)
     for number, text in enumerate(("first words", "second words", "third words")):
-        outbox.add(Dispatch.of(text, (number,)))
-    assert [one.numbers for one in outbox.found("first words\nsecond words")] == [(0,), (1,)]
-    assert outbox.found("third words and more of somebody else's") == []
-    assert [one.numbers for one in outbox.found("third  words")] == [(2,)]
+        pastes.add(Dispatch.of(text, (number,)))
+    assert [one.numbers for one in pastes.found("first words\nsecond words")] == [(0,), (1,)]
+    assert pastes.found("third words and more of somebody else's") == []
+    assert [one.numbers for one in pastes.found("third  words")] == [(2,)]
 
 
 def test_in_a_file_of_unknown_format_the_words_are_searched() -> None:
-    outbox = Outbox(is_exact=False)
-    outbox.add(Dispatch.of("two\nlines of it", (4,)))
-    assert outbox.found("user> two") == []
-    assert [one.numbers for one in outbox.found("lines of it\n")] == [(4,)]
+    pastes = Pastes(is_exact=False)
+    pastes.add(Dispatch.of("two\nlines of it", (4,)))
+    assert pastes.found("user> two") == []
+    assert [one.numbers for one in pastes.found("lines of it\n")] == [(4,)]

@@ -15,7 +15,7 @@ import msgspec
 from paddock.bridges.acp_agent import AgentProcess
 from paddock.bridges.acp_session import AgentLink, AgentRefused
 from paddock.bridges.acp_turn import AcpTurn
-from paddock.bridges.failure import BridgeFailed, Status
+from paddock.bridges.failure import BridgeFailed, ExitStatus
 from paddock.core.trace import End, TraceEntry
 from paddock.engines.acp_library import INSTALL, is_library_here
 from paddock.engines.acp_order import AcpOrder, read_order
@@ -28,21 +28,21 @@ STOP_SECONDS = 3.0
 def main(arguments: list[str]) -> int:
     try:
         if not is_library_here():
-            raise BridgeFailed(f"the package `agent-client-protocol` is not installed: {INSTALL}", Status.CONFIG)
+            raise BridgeFailed(f"the package `agent-client-protocol` is not installed: {INSTALL}", ExitStatus.CONFIG)
         return asyncio.run(_drive(_read(arguments)))
     except BridgeFailed as failure:
         return _fail(failure)
     except BrokenPipeError:
         # Nobody reads what happens: the turn was given up.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return Status.GONE
+        return ExitStatus.GONE
 
 
 def _read(arguments: list[str]) -> AcpOrder:
     try:
         return read_order(Path(arguments[0]).read_bytes())
     except (IndexError, OSError, msgspec.DecodeError) as error:
-        raise BridgeFailed(f"the order of the turn cannot be read: {error}", Status.CONFIG) from error
+        raise BridgeFailed(f"the order of the turn cannot be read: {error}", ExitStatus.CONFIG) from error
 
 
 async def _drive(order: AcpOrder) -> int:
@@ -67,7 +67,7 @@ async def _until_stopped(turn: AcpTurn, link: AgentLink, stop: asyncio.Event) ->
         await asyncio.wait({work}, timeout=STOP_SECONDS)
         work.cancel()
         await asyncio.gather(work, return_exceptions=True)
-        return Status.STOPPED
+        return ExitStatus.STOPPED
     stopped.cancel()
     try:
         return work.result()
@@ -75,7 +75,7 @@ async def _until_stopped(turn: AcpTurn, link: AgentLink, stop: asyncio.Event) ->
         turn.fail(refusal)
         print(f"error: {refusal}", file=sys.stderr, flush=True)
         _print(End(success=False, reason=refusal.words))
-        return Status.FAILED
+        return ExitStatus.FAILED
 
 
 def _fail(failure: BridgeFailed) -> int:

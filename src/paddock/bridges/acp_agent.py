@@ -13,7 +13,7 @@ import sys
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from paddock.bridges.failure import BridgeFailed, Status
+from paddock.bridges.failure import BridgeFailed, ExitStatus
 
 if TYPE_CHECKING:
     from acp.connection import Connection
@@ -50,7 +50,7 @@ class AgentProcess:
                 limit=MAX_MESSAGE_BYTES,
             )
         except OSError as error:
-            raise BridgeFailed(f"`{argv[0]}` cannot be started: {error.strerror or error}", Status.GONE) from error
+            raise BridgeFailed(f"`{argv[0]}` cannot be started: {error.strerror or error}", ExitStatus.GONE) from error
         return cls(process, os.path.basename(argv[0]))
 
     def connect(self, serve: Serve) -> "Connection":
@@ -73,12 +73,12 @@ class AgentProcess:
     async def explain(self, waited_for: str) -> BridgeFailed:
         """Why no answer came, once its output has ended."""
         if self.wire.trouble:
-            return BridgeFailed(self.wire.trouble, Status.PROTOCOL)
+            return BridgeFailed(self.wire.trouble, ExitStatus.PROTOCOL)
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._process.wait(), _EXIT_SECONDS)
         code = self._process.returncode
         ended = "closed its output" if code is None else f"ended with {describe_exit(code)}"
-        return BridgeFailed(f"the agent `{self.name}` {ended} before it answered {waited_for}", Status.GONE)
+        return BridgeFailed(f"the agent `{self.name}` {ended} before it answered {waited_for}", ExitStatus.GONE)
 
 
 def describe_exit(code: int) -> str:

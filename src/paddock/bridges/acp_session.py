@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from paddock import __version__
 from paddock.bridges.acp_agent import AgentProcess
-from paddock.bridges.failure import BridgeFailed, Status
+from paddock.bridges.failure import BridgeFailed, ExitStatus
 from paddock.core.trace import RateLimited, SessionStarted, TraceEntry, TroubleKind, clip, one_line
 from paddock.engines.acp_order import AcpOrder
 from paddock.engines.jsonline import Node
@@ -69,7 +69,7 @@ class AgentLink:
             raise AgentRefused(method, error.code, str(error), error.data) from error
         except TimeoutError as error:
             words = f"the agent `{self._agent.name}` did not answer {method} within {seconds:g} s"
-            raise BridgeFailed(words, Status.PROTOCOL) from error
+            raise BridgeFailed(words, ExitStatus.PROTOCOL) from error
         except OSError as error:
             raise await self._agent.explain(method) from error
 
@@ -89,7 +89,7 @@ async def open_session(link: AgentLink, order: AcpOrder) -> Opened:
         told = f"version {version}" if version is not None else "no version"
         raise BridgeFailed(
             f"the agent speaks {told} of the Agent Client Protocol; Paddock speaks version {PROTOCOL_VERSION}",
-            Status.PROTOCOL,
+            ExitStatus.PROTOCOL,
         )
     method, params = _opening(hello.at("agentCapabilities"), order)
     try:
@@ -104,7 +104,7 @@ async def open_session(link: AgentLink, order: AcpOrder) -> Opened:
             raise
     session = answer.text("sessionId") or order.session or ""
     if not session:
-        raise BridgeFailed(f"the agent answered {method} without a session id", Status.PROTOCOL)
+        raise BridgeFailed(f"the agent answered {method} without a session id", ExitStatus.PROTOCOL)
     model = await _choose_model(link, session, answer, order.model)
     queues = any(part.flag("promptQueueing") for part in hello.children("agentCapabilities", "_meta"))
     return Opened(session, queues, order.session is None, SessionStarted(one_line(session, 200), model))
@@ -140,7 +140,7 @@ def _server(name: str, argv: tuple[str, ...], env: dict[str, str]) -> dict[str, 
 
 def _lost(session: str, why: str) -> BridgeFailed:
     """In the words by which the fleet knows that a new conversation must begin (engines/lost_session.py)."""
-    return BridgeFailed(f"Session not found: {session}: {why}", Status.FAILED)
+    return BridgeFailed(f"Session not found: {session}: {why}", ExitStatus.FAILED)
 
 
 def _find_login(hello: Node) -> str:
@@ -169,7 +169,7 @@ async def _choose_model(link: AgentLink, session: str, opened: Node, wanted: str
     if chosen is None:
         names = ", ".join(value for value, _ in offered[:20])
         raise BridgeFailed(
-            f"unknown model `{wanted}`: the agent offers {names or 'no choice of models'}", Status.CONFIG
+            f"unknown model `{wanted}`: the agent offers {names or 'no choice of models'}", ExitStatus.CONFIG
         )
     method, more, key = request
     await link.ask(method, {"sessionId": session, **more, key: chosen})

@@ -13,7 +13,7 @@ from typing import Any
 
 from paddock.bridges.acp_permissions import Permissions, Tell
 from paddock.bridges.acp_session import AgentLink, AgentRefused, Opened, open_session
-from paddock.bridges.failure import BridgeFailed, Status
+from paddock.bridges.failure import BridgeFailed, ExitStatus
 from paddock.bridges.wording import promptable
 from paddock.core.trace import MessagesTaken, ModelTokens, Progress, TokenUsage, TraceEntry, Usage, UsageScope
 from paddock.engines.acp_order import AcpOrder
@@ -61,7 +61,7 @@ class AcpTurn:
     def _may_queue(self) -> bool:
         return self._queues and not self._permissions.is_open
 
-    async def run(self, link: AgentLink) -> Status:
+    async def run(self, link: AgentLink) -> ExitStatus:
         """To its end. Raises BridgeFailed where there is none, AgentRefused where the agent answers with an error."""
         self._link = link
         opened = await open_session(link, self._order)
@@ -194,7 +194,7 @@ class AcpTurn:
             self._collect()
             if late:
                 raise BridgeFailed(
-                    f"the agent did not obey session/cancel within {CANCEL_SECONDS:g} s", Status.PROTOCOL
+                    f"the agent did not obey session/cancel within {CANCEL_SECONDS:g} s", ExitStatus.PROTOCOL
                 )
         unheard = [prompt for prompt in dropped if not prompt.is_taken]
         letters, self._letters = self._letters, []
@@ -202,16 +202,16 @@ class AcpTurn:
         numbers = [number for prompt in unheard for number in prompt.messages] + [letter.number for letter in letters]
         self._send(texts, numbers)
 
-    def _end(self) -> Status:
+    def _end(self) -> ExitStatus:
         """The last answer is the turn's."""
         self._tell_all(self._reader.flush())
         self._tell_usage()
         answer = self._sent[-1].answer
         if answer is None:
-            return Status.STOPPED
+            return ExitStatus.STOPPED
         end = read_end(answer.word("stopReason"), self._reader.denials)
         self._tell(end)
-        return Status.DONE if end.success else Status.FAILED
+        return ExitStatus.DONE if end.success else ExitStatus.FAILED
 
     def _tell_usage(self) -> None:
         cost, before = self._reader.cost, self._cost_before

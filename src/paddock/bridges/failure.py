@@ -3,7 +3,7 @@
 from enum import IntEnum
 
 
-class Status(IntEnum):
+class ExitStatus(IntEnum):
     """Exit statuses of a bridge, from sysexits(3) where it has a word for it. FAILED: the turn ended, but not well."""
 
     DONE = 0
@@ -17,6 +17,6 @@ class Status(IntEnum):
 class BridgeFailed(Exception):
     """The words are for people, and go to standard error."""
 
-    def __init__(self, words: str, status: Status) -> None:
+    def __init__(self, words: str, status: ExitStatus) -> None:
         super().__init__(words)
         self.status = status

@@ -41,11 +41,11 @@ class Dialog:
 
 
 @dataclass(frozen=True, slots=True)
-class Screen:
+class PaneScreen:
     lines: tuple[str, ...]
 
     @classmethod
-    def of(cls, text: str) -> "Screen":
+    def of(cls, text: str) -> "PaneScreen":
         return cls(tuple(line.rstrip() for line in text.rstrip().splitlines()))
 
     @property
@@ -83,7 +83,7 @@ def _has_end(lines: tuple[str, ...], core: str) -> bool:
     return core[-24:] in shown or "[Pasted" in shown
 
 
-def find_dialog(screen: Screen) -> Dialog | None:
+def find_dialog(screen: PaneScreen) -> Dialog | None:
     """What the program waits for a person to choose, at the bottom of its screen."""
     hint = next((at for at in range(len(screen.lines) - 1, -1, -1) if _HINT.search(screen.lines[at])), None)
     if hint is not None and not _is_typed_below(screen, hint):
@@ -94,7 +94,7 @@ def find_dialog(screen: Screen) -> Dialog | None:
     return _plain_question(screen)
 
 
-def _plain_question(screen: Screen) -> Dialog | None:
+def _plain_question(screen: PaneScreen) -> Dialog | None:
     last = next((line for line in reversed(screen.lines) if line.strip()), "")
     found = _PRESS.search(last)
     if found is None or screen.is_busy:
@@ -104,7 +104,7 @@ def _plain_question(screen: Screen) -> Dialog | None:
     return Dialog(_text_above(screen.lines, len(screen.lines)), ("Enter", "Escape"), keys=("Enter", "Escape"))
 
 
-def _is_typed_below(screen: Screen, hint: int) -> bool:
+def _is_typed_below(screen: PaneScreen, hint: int) -> bool:
     """A place for words below: what looks like a dialog is then part of the conversation."""
     return any(_PROMPT.match(line) for line in screen.lines[hint + 1 :])
 

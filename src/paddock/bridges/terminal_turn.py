@@ -15,9 +15,9 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from paddock.bridges.dialogs import OpenDialog
-from paddock.bridges.outbox import Dispatch, Outbox
 from paddock.bridges.pane import PaneState, TurnPane
-from paddock.bridges.screen import Dialog, Screen, find_dialog
+from paddock.bridges.pastes import Dispatch, Pastes
+from paddock.bridges.screen import Dialog, PaneScreen, find_dialog
 from paddock.bridges.session_file import SessionFile
 from paddock.core.errors import PaddockError
 from paddock.core.trace import (
@@ -77,7 +77,7 @@ class TerminalTurn:
         parser = load_engine(order.engine, {order.engine: order.settings}).session_parser()
         self._tells_ends = parser is not None and not isinstance(parser, SessionTextParser)
         self._file = SessionFile(order.session_log, order.session, order.cwd, parser)
-        self._outbox = Outbox(is_exact=self._tells_ends)
+        self._pastes = Pastes(is_exact=self._tells_ends)
         self._waiting: deque[Dispatch] = deque((Dispatch.of(order.prompt, order.messages),))
         self._mailbox = Mailbox(Path(order.mailbox)) if order.mailbox else None
         self._interrupts = False
@@ -86,7 +86,7 @@ class TerminalTurn:
         self._dialogs = 0
         self._end: End | None = None
         self._trouble = ""
-        self._screen = Screen(())
+        self._screen = PaneScreen(())
         self._started_at = self._changed_at = self._spoke_at = time.monotonic()
         self._is_ready = False
         self._is_closed = False
@@ -140,7 +140,7 @@ class TerminalTurn:
         if self._tells_ends:
             self._end = None
             self._tell(replace(entry, text=clip(entry.text, TEXT_LIMIT)))
-        for done in self._outbox.found(entry.text):
+        for done in self._pastes.found(entry.text):
             if self._typing is not None and self._typing.dispatch is done:
                 self._typing = None
             if done.numbers:
@@ -160,20 +160,20 @@ class TerminalTurn:
 
     def _look(self) -> PaneState:
         state = self._pane.state()
-        screen = Screen.of(self._pane.screen())
+        screen = PaneScreen.of(self._pane.screen())
         if screen != self._screen:
             self._screen, self._changed_at = screen, time.monotonic()
         self._read_trouble(screen)
         self._follow_dialog(screen)
         return state
 
-    def _read_trouble(self, screen: Screen) -> None:
+    def _read_trouble(self, screen: PaneScreen) -> None:
         found: RateLimited | None = screen.trouble if screen.is_busy else None
         if found is not None and found.message != self._trouble:
             self._trouble = found.message
             self._tell(found)
 
-    def _follow_dialog(self, screen: Screen) -> None:
+    def _follow_dialog(self, screen: PaneScreen) -> None:
         seen = find_dialog(screen)
         # A dialog may be drawn in several strokes: what stands still is read.
         if seen is not None and self._dialog is None and self._is_steady(2 * ROUND_SECONDS):
@@ -233,7 +233,7 @@ class TerminalTurn:
 
     def _paste(self) -> None:
         dispatch = self._waiting.popleft()
-        self._outbox.add(dispatch)
+        self._pastes.add(dispatch)
         self._pane.leave_mode()
         self._pane.paste(dispatch.text)
         self._typing = Typing(dispatch, time.monotonic())
@@ -267,19 +267,19 @@ class TerminalTurn:
         busy = self._waiting or self._typing is not None or self._dialog is not None or self._screen.is_busy
         if busy or not self._is_ready:
             return None
-        if self._end is not None and not self._outbox.pasted and self._is_steady(IDLE_SECONDS):
+        if self._end is not None and not self._pastes.pasted and self._is_steady(IDLE_SECONDS):
             return self._end
         if not self._is_steady(SILENT_SECONDS) or time.monotonic() - self._spoke_at < SILENT_SECONDS:
             return None
         if self._tells_ends:
             self._tell(Error("the terminal is idle, and the conversation does not tell that the turn has ended"))
             return End(success=False, reason="the terminal went idle without a word of an end")
-        return End(success=not self._outbox.pasted, reason="idle")
+        return End(success=not self._pastes.pasted, reason="idle")
 
     def _exited(self, status: int) -> int:
         self._read_file()
         end = self._end
-        if end is None or self._outbox.pasted or self._waiting:
+        if end is None or self._pastes.pasted or self._waiting:
             words = self._last_words()
             reason = f"the terminal's program ended with status {status}"
             self._tell(Error(f"{reason}: {words}" if words else reason))

@@ -23,7 +23,7 @@ class Dispatch:
 
 
 @dataclass
-class Outbox:
+class Pastes:
     """`is_exact`: the conversation tells the user's messages as such. Otherwise all of its words are searched."""
 
     is_exact: bool
