@@ -20,7 +20,7 @@ from paddock.core.tasks.task import Attempt
 from paddock.fleet.attempts.ground import Delivery
 from paddock.fleet.daemon import Daemon, Orders
 from paddock.fleet.ledger import AlreadyRunning, Ledger, take_lead
-from paddock.fleet.seat import Seat
+from paddock.fleet.seat import LeaderSeat
 from paddock.fleet.site import Site
 from paddock.git.facts import DiffStat
 from paddock.git.repo import Repo
@@ -255,7 +255,7 @@ class World:
         if lead.generation != latest:
             self.violations.append(f"{what} by generation {lead.generation}, while {latest} leads")
 
-    def seat_of(self, _site: Site) -> Seat:
+    def seat_of(self, _site: Site) -> LeaderSeat:
         return self.notice
 
     def furnish(self, site: Site) -> None:
@@ -269,7 +269,7 @@ class World:
         ledger.give_up()
         wishes.cancel()
 
-    async def _lead(self, store: MemoryStore, seat: Seat) -> Ledger:
+    async def _lead(self, store: MemoryStore, seat: LeaderSeat) -> Ledger:
         """As `paddock run --wait`: the lease of one that was killed runs out."""
         me = Holder("daemon", "stage", pid=self.lives, started=self.time.now())
         while True:

@@ -20,7 +20,7 @@ from paddock.fleet.service.presence import ABSENT, look_for_daemon
 from paddock.fleet.visits.ending import await_leaving
 from paddock.fleet.visits.handover import drop_handover, write_handover
 from paddock.fleet.visits.program import Company
-from paddock.fleet.visits.visit import Visit, Visited
+from paddock.fleet.visits.visit import SeatedVisit, Visited
 from paddock.fleet.workspace import Workspace
 from paddock.sessions.seats import seat_pid
 from paddock.sessions.terminal import size_of
@@ -49,7 +49,7 @@ def sit_here(workspace: Workspace, task: TaskId, company: Company) -> Visited:
     """In this terminal, until they leave. Raises PaddockError."""
 
     async def sit() -> Visited:
-        return await Visit(workspace, task, company, sys.stdin.fileno(), _say).run()
+        return await SeatedVisit(workspace, task, company, sys.stdin.fileno(), _say).run()
 
     visited = asyncio.run(sit())
     _say(told_of(workspace, visited))

@@ -7,7 +7,7 @@ from threading import get_ident
 
 from paddock.core.lead import Succeeded, is_in_time
 from paddock.fleet.clock import WallClock
-from paddock.fleet.seat import Seat
+from paddock.fleet.seat import LeaderSeat
 
 ASK_SECONDS = 60.0
 
@@ -20,7 +20,7 @@ class DaemonLead:
     """
 
     def __init__(
-        self, generation: int, seat: Seat, clock: WallClock, check: Callable[[], None], renew: Callable[[], None]
+        self, generation: int, seat: LeaderSeat, clock: WallClock, check: Callable[[], None], renew: Callable[[], None]
     ) -> None:
         self.generation = generation
         self.leader = ""

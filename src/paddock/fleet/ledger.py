@@ -11,7 +11,7 @@ from paddock.core.lead import Succeeded
 from paddock.core.leases import decisions, lease
 from paddock.fleet.clock import SYSTEM_CLOCK, WallClock, stamp
 from paddock.fleet.lead import DaemonLead
-from paddock.fleet.seat import Seat
+from paddock.fleet.seat import LeaderSeat
 from paddock.sessions.host import is_certainly_gone, is_here, is_in_sight
 from paddock.store.group import GroupWriter
 from paddock.store.protocol import Author, Store
@@ -30,7 +30,7 @@ class Ledger:
     """Everything written through it is refused once another daemon has taken the lease. Everything else that is done
     is shown its `lead`."""
 
-    def __init__(self, store: Store, generation: int, clock: WallClock, seat: Seat) -> None:
+    def __init__(self, store: Store, generation: int, clock: WallClock, seat: LeaderSeat) -> None:
         self.generation = generation
         self.store = store
         self._clock = clock
@@ -104,7 +104,7 @@ class Ledger:
             raise Succeeded(f"another daemon (generation {board.daemon_generation}) has taken over")
 
 
-def take_lead(store: Store, holder: lease.Holder, seat: Seat, clock: WallClock = SYSTEM_CLOCK) -> Ledger:
+def take_lead(store: Store, holder: lease.Holder, seat: LeaderSeat, clock: WallClock = SYSTEM_CLOCK) -> Ledger:
     """The daemon's lease under a new generation. Raises AlreadyRunning, naming who has it.
 
     Nothing may be done by its lead before that has taken its `seat`.

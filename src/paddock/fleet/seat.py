@@ -22,7 +22,7 @@ POST = "leader"
 _LONGEST_SIGN = 400
 
 
-class Seat(Protocol):
+class LeaderSeat(Protocol):
     @property
     def post(self) -> str:
         """The file to read it in; empty where there is none."""

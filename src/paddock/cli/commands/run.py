@@ -24,7 +24,7 @@ from paddock.core.tasks.task import Phase
 from paddock.fleet.daemon import Daemon, Orders
 from paddock.fleet.dispatch.refusals import read_waiting
 from paddock.fleet.ledger import AlreadyRunning, Ledger, take_lead
-from paddock.fleet.seat import Seat
+from paddock.fleet.seat import LeaderSeat
 from paddock.fleet.service.foreground import make_daemon, ready_site
 from paddock.fleet.site import Site
 from paddock.fleet.workspace import Workspace
@@ -197,7 +197,7 @@ def _tell_who_waits(workspace: Workspace, board: Board, only: frozenset[TaskId] 
         click.echo(f"{count} for your approval: `paddock diff {first}`, then `paddock land {first}`", err=True)
 
 
-async def lead(store: Store, seat: Seat, *, wait: bool) -> Ledger:
+async def lead(store: Store, seat: LeaderSeat, *, wait: bool) -> Ledger:
     me, told = this_process("daemon"), False
     while True:
         try:

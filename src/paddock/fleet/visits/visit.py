@@ -61,7 +61,7 @@ class Visited:
     handed_back: bool = False
 
 
-class Visit:
+class SeatedVisit:
     def __init__(
         self, workspace: Workspace, task: TaskId, company: Company, shown: int, tell: Callable[[str], None]
     ) -> None:
