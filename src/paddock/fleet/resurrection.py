@@ -8,7 +8,7 @@ from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import TurnEnded
 from paddock.core.ids import AttemptId, TaskId
-from paddock.core.intent.resurrection import Loss, Plight, Revival, Revived, find_revivals, resurrect
+from paddock.core.intent.resurrection import AttemptLoss, Plight, Revival, Revived, find_revivals, resurrect
 from paddock.core.summary import TurnSummary
 from paddock.core.tasks.task import Attempt
 from paddock.fleet.attempts.holding import is_left
@@ -35,7 +35,7 @@ class Wreck:
     """What was found. `hosts` are those that must be gone for good before their work is taken over."""
 
     casualties: tuple[Casualty, ...]
-    losses: dict[AttemptId, Loss]
+    losses: dict[AttemptId, AttemptLoss]
     runs: tuple[str, ...]
     hosts: tuple[str, ...]
 
@@ -70,21 +70,21 @@ def _is_far(site: Site, host: str, host_id: str) -> bool:
     return not site.sessions.reaches(Host(host, host_id))
 
 
-def _loss(site: Site, board: Board, attempt: Attempt, *, driven: bool) -> Loss | None:
+def _loss(site: Site, board: Board, attempt: Attempt, *, driven: bool) -> AttemptLoss | None:
     """Where a daemon looks after attempts of this host, it has seen what became of them."""
     if _is_far(site, attempt.host, attempt.host_id):
         ended = _end(site, board, attempt, "its host is gone") if attempt.turn_open else None
-        return Loss(Plight.ELSEWHERE, ended, _head(site, attempt))
+        return AttemptLoss(Plight.ELSEWHERE, ended, _head(site, attempt))
     if driven:
         return None
     if attempt.held is not None:
-        return Loss(Plight.GONE) if is_left(site, attempt.held) else None
+        return AttemptLoss(Plight.GONE) if is_left(site, attempt.held) else None
     if not attempt.turn_open:
         return None
     state = site.sessions.observe(open_turn(attempt))
     if isinstance(state, Vanished):
-        return Loss(Plight.GONE, None if state.rebooted else _end(site, board, attempt, "its process is gone"))
-    return Loss(Plight.GONE, _end(site, board, attempt, NO_TRACE)) if has_no_trace(site, attempt) else None
+        return AttemptLoss(Plight.GONE, None if state.rebooted else _end(site, board, attempt, "its process is gone"))
+    return AttemptLoss(Plight.GONE, _end(site, board, attempt, NO_TRACE)) if has_no_trace(site, attempt) else None
 
 
 def _end(site: Site, board: Board, attempt: Attempt, problem: str) -> TurnEnded:

@@ -33,7 +33,7 @@ class NotifyView(Document, frozen=True, kw_only=True):
     every_seconds: float
 
 
-class TrialView(msgspec.Struct, frozen=True, kw_only=True):
+class NotifyTrialView(msgspec.Struct, frozen=True, kw_only=True):
     """What one recipient answered to a test; `problem` is empty if it has accepted it."""
 
     name: str
@@ -57,8 +57,8 @@ def view_recipient(state: RecipientState) -> RecipientView:
     )
 
 
-def view_trial(result: TrialResult) -> TrialView:
-    return TrialView(
+def view_trial(result: TrialResult) -> NotifyTrialView:
+    return NotifyTrialView(
         name=result.recipient.name,
         address=shown_address(result.recipient),
         problem=result.problem,

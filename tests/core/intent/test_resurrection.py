@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from paddock.core import events as ev
 from paddock.core.ids import AttemptId, TaskId
 from paddock.core.intent.holds import Seat, hold_task, open_terminal
-from paddock.core.intent.resurrection import Loss, Plight, Revival, find_revivals, resurrect
+from paddock.core.intent.resurrection import AttemptLoss, Plight, Revival, find_revivals, resurrect
 from paddock.core.intent.tasks import retry_tasks, stop_tasks
 from paddock.core.tasks.conversations import continued_attempt
 from paddock.core.tasks.task import Phase
@@ -29,14 +29,14 @@ def unseen(turn: int = 1) -> ev.TurnEnded:
     return ev.TurnEnded(turn, ended_by=EndedBy.REBOOT, session="s")
 
 
-def how(ledger: Ledger, losses: dict[AttemptId, Loss]) -> list[tuple[TaskId, Revival]]:
+def how(ledger: Ledger, losses: dict[AttemptId, AttemptLoss]) -> list[tuple[TaskId, Revival]]:
     return [(one.task, one.how) for one in find_revivals(ledger.board, losses)]
 
 
 def test_a_turn_whose_process_is_gone_is_over_and_the_fleet_judges_its_attempt() -> None:
     ledger = Ledger()
     task, attempt = running(ledger)
-    losses = {attempt: Loss(Plight.GONE, unseen())}
+    losses = {attempt: AttemptLoss(Plight.GONE, unseen())}
     assert how(ledger, losses) == [(task, Revival.RESUMED)]
     ledger.write(*resurrect(ledger.board, losses, NOW))
     live = ledger.task(task).live_attempt
@@ -48,7 +48,7 @@ def test_a_turn_whose_process_is_gone_is_over_and_the_fleet_judges_its_attempt()
 def test_an_attempt_of_a_host_that_is_gone_ends_and_its_task_goes_on_from_its_commits() -> None:
     ledger = Ledger()
     task, attempt = running(ledger)
-    losses = {attempt: Loss(Plight.ELSEWHERE, unseen(), HEAD)}
+    losses = {attempt: AttemptLoss(Plight.ELSEWHERE, unseen(), HEAD)}
     assert how(ledger, losses) == [(task, Revival.TAKEN_OVER)]
     ledger.write(*resurrect(ledger.board, losses, NOW))
     after = ledger.task(task)
@@ -64,7 +64,7 @@ def test_what_a_person_had_stopped_there_waits_for_a_person() -> None:
     ledger = Ledger()
     task, attempt = running(ledger)
     ledger.write(*stop_tasks(ledger.board, [task], "enough"))
-    ledger.write(*resurrect(ledger.board, {attempt: Loss(Plight.ELSEWHERE)}, NOW))
+    ledger.write(*resurrect(ledger.board, {attempt: AttemptLoss(Plight.ELSEWHERE)}, NOW))
     assert (ledger.task(task).phase, ledger.task(task).unblock) == (Phase.BLOCKED, f"paddock retry {task}")
 
 
@@ -76,7 +76,7 @@ def test_a_person_whose_host_is_gone_holds_nothing_any_more(terminal: bool) -> N
     if terminal:
         ledger.write(ev.Draft(ev.TurnEnded(1, ended_by=EndedBy.HELD), task, attempt))
         ledger.write(*open_terminal(ledger.board, attempt, worktree="/w/1", fence="none", session="s"))
-    ledger.write(*resurrect(ledger.board, {attempt: Loss(Plight.ELSEWHERE)}, NOW))
+    ledger.write(*resurrect(ledger.board, {attempt: AttemptLoss(Plight.ELSEWHERE)}, NOW))
     after = ledger.task(task)
     assert (after.phase, after.unblock, after.live_attempt) == (Phase.BLOCKED, f"paddock handback {task}", None)
 
@@ -120,14 +120,18 @@ def test_whatever_was_lost_every_event_is_legal_and_the_second_time_there_is_not
     fleet: list[tuple[str, bool, bool]],
 ) -> None:
     ledger = Ledger()
-    losses: dict[AttemptId, Loss] = {}
+    losses: dict[AttemptId, AttemptLoss] = {}
     for plight, held, cancelled in fleet:
         task, attempt = running(ledger)
         if held:
             ledger.write(*hold_task(ledger.board, task, Seat("h", "h", "1 1 boot")))
         if cancelled:
             ledger.write(ev.Draft(ev.TaskCancelled(), task))
-        kinds = {"gone": Loss(Plight.GONE), "told": Loss(Plight.GONE, unseen()), "elsewhere": Loss(Plight.ELSEWHERE)}
+        kinds = {
+            "gone": AttemptLoss(Plight.GONE),
+            "told": AttemptLoss(Plight.GONE, unseen()),
+            "elsewhere": AttemptLoss(Plight.ELSEWHERE),
+        }
         losses |= {attempt: kinds[plight]} if plight in kinds else {}
     names = list(ledger.board.tasks)
     before = {name: ledger.task(name) for name in names}

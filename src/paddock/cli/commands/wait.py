@@ -16,7 +16,7 @@ from paddock.core.board import Board
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.ids import TaskId
 from paddock.core.intent.selection import Selection, pick_tasks
-from paddock.core.tasks.awaited import Goal, Standing, WaitStatus, parse_goal, standings_of, status_of
+from paddock.core.tasks.awaited import Goal, GoalStanding, WaitStatus, parse_goal, standings_of, status_of
 from paddock.core.tasks.task import Phase, Task
 from paddock.core.wording import split_list
 from paddock.fleet.service.presence import ABSENT, look_for_daemon
@@ -73,7 +73,7 @@ def wait_command(
     else:
         click.echo("\n".join(_told(task, standing) for task, standing in found))
     if status is WaitStatus.TIMED_OUT:
-        late = sum(standing is Standing.UNDER_WAY for _, standing in found)
+        late = sum(standing is GoalStanding.UNDER_WAY for _, standing in found)
         warn(f"the time is over: {plural(late, 'task')} still under way")
     ctx.exit(status)
 
@@ -83,7 +83,7 @@ class _Wait:
 
     def __init__(self, goal: Goal, wanted: Selection, any_of_them: bool, *, patient: bool) -> None:
         self.seen: dict[TaskId, Task] = {}
-        self.standings: dict[TaskId, Standing] = {}
+        self.standings: dict[TaskId, GoalStanding] = {}
         self._goal = goal
         self._wanted = wanted
         self._any = any_of_them
@@ -123,7 +123,7 @@ class _Wait:
         """Without one nothing moves. Who has said how long to wait may be about to start it."""
         if look_for_daemon(board, time.time()).presence not in ABSENT:
             return
-        late = [name for name, standing in self.standings.items() if standing is Standing.UNDER_WAY]
+        late = [name for name, standing in self.standings.items() if standing is GoalStanding.UNDER_WAY]
         words = f"no daemon is running, and {plural(len(late), 'task')} cannot move without one"
         if not self._patient:
             raise PaddockError(words, "`paddock up` starts one; with --timeout this command waits for it")
@@ -136,7 +136,7 @@ def warn(words: str) -> None:
     click.echo(f"warning: {words}", err=True)
 
 
-def _told(task: Task, standing: Standing) -> str:
-    words = "" if standing is Standing.REACHED and task.phase is not Phase.APPROVAL else cut(task.reason, 100)
+def _told(task: Task, standing: GoalStanding) -> str:
+    words = "" if standing is GoalStanding.REACHED and task.phase is not Phase.APPROVAL else cut(task.reason, 100)
     note = f"  {words}" if words else ""
     return f"{task.id:<5} {task.phase.value:<9} {cut(task.title, 60)}{note}"

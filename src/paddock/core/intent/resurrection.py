@@ -46,7 +46,7 @@ class Revival(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Loss:
+class AttemptLoss:
     """What was found of a live attempt. `ended` is the end of its open turn, None where the fleet will see to that;
     `head` is what is here of its commits."""
 
@@ -65,7 +65,7 @@ class Revived:
 
 
 def find_revivals(
-    board: Board, losses: Mapping[AttemptId, Loss], among: Iterable[TaskId] | None = None
+    board: Board, losses: Mapping[AttemptId, AttemptLoss], among: Iterable[TaskId] | None = None
 ) -> list[Revived]:
     """What would be done, of these tasks or of all, in the order in which they were added."""
     tasks = board.open_tasks() if among is None else [board.task(name) for name in among]
@@ -73,7 +73,7 @@ def find_revivals(
     return [one for one in found if one is not None]
 
 
-def _revival(task: Task, losses: Mapping[AttemptId, Loss]) -> Revived | None:
+def _revival(task: Task, losses: Mapping[AttemptId, AttemptLoss]) -> Revived | None:
     live = task.live_attempt
     if live is not None:
         loss = losses.get(live.id)
@@ -97,7 +97,7 @@ def _gave_up(task: Task, worker: Attempt) -> bool:
 
 def resurrect(
     board: Board,
-    losses: Mapping[AttemptId, Loss],
+    losses: Mapping[AttemptId, AttemptLoss],
     now: float,
     among: Iterable[TaskId] | None = None,
     runs: Iterable[str] = (),
@@ -129,14 +129,14 @@ def resurrect(
     return drafts
 
 
-def _end_turn(task: Task, attempt: Attempt, loss: Loss) -> list[ev.Draft]:
+def _end_turn(task: Task, attempt: Attempt, loss: AttemptLoss) -> list[ev.Draft]:
     """A hold whose seat is gone is ended by the fleet, which sweeps after it."""
     if not attempt.turn_open or loss.ended is None or loss.ended.turn != attempt.turn:
         return []
     return [ev.Draft(loss.ended, task=task.id, attempt=attempt.id)]
 
 
-def _take_over(board: Board, task: Task, attempt: Attempt, loss: Loss, now: float) -> list[ev.Draft]:
+def _take_over(board: Board, task: Task, attempt: Attempt, loss: AttemptLoss, now: float) -> list[ev.Draft]:
     why = f"its host `{printable(attempt.host, 60)}` is gone"
     seen = loss.ended if loss.ended is not None and loss.ended.turn == attempt.turn else None
     ended_turn = seen or ev.TurnEnded(attempt.turn, exit=None, ended_by=EndedBy.REBOOT, problem=why)

@@ -28,7 +28,7 @@ class Until(StrEnum):
         return task.phase not in UNDER_WAY or need_of(task) is not None
 
 
-class Standing(StrEnum):
+class GoalStanding(StrEnum):
     UNDER_WAY = "under way"
     REACHED = "reached"
     ELSEWHERE = "elsewhere"
@@ -49,21 +49,21 @@ class Goal:
 
     phases: frozenset[Phase] = frozenset()
 
-    def standing(self, task: Task, before: Task | None = None) -> Standing:
+    def standing(self, task: Task, before: Task | None = None) -> GoalStanding:
         """`before` is how it stood when the wait began: what it has passed through since counts as reached."""
         if self.phases:
             return self._on_the_way(task, before or task)
         if not Until.SETTLED.holds(task):
-            return Standing.UNDER_WAY
+            return GoalStanding.UNDER_WAY
         good = task.phase in _AT_REST and need_of(task) in (None, Need.APPROVE)
-        return Standing.REACHED if good else Standing.ELSEWHERE
+        return GoalStanding.REACHED if good else GoalStanding.ELSEWHERE
 
-    def _on_the_way(self, task: Task, before: Task) -> Standing:
+    def _on_the_way(self, task: Task, before: Task) -> GoalStanding:
         """People approve and answer while others wait: only what needs more than that ends the wait."""
         if task.phase in self.phases or self._has_passed(task, before):
-            return Standing.REACHED
+            return GoalStanding.REACHED
         waits = task.phase in _WITHOUT_US or (task.phase is Phase.BLOCKED and need_of(task) is Need.ANSWER)
-        return Standing.UNDER_WAY if waits else Standing.ELSEWHERE
+        return GoalStanding.UNDER_WAY if waits else GoalStanding.ELSEWHERE
 
     def _has_passed(self, task: Task, before: Task) -> bool:
         ran = Phase.RUNNING in self.phases and task.started > before.started
@@ -82,17 +82,17 @@ def parse_goal(words: Sequence[str]) -> Goal:
     return Goal(frozenset(known[word] for word in words))
 
 
-def status_of(standings: Iterable[Standing], *, any_of_them: bool = False) -> WaitStatus | None:
+def status_of(standings: Iterable[GoalStanding], *, any_of_them: bool = False) -> WaitStatus | None:
     """None while there is something to wait for. With `any_of_them` one that has reached its goal is enough."""
     found = list(standings)
-    if any_of_them and Standing.REACHED in found:
+    if any_of_them and GoalStanding.REACHED in found:
         return WaitStatus.REACHED
-    if Standing.UNDER_WAY in found:
+    if GoalStanding.UNDER_WAY in found:
         return None
-    return WaitStatus.ELSEWHERE if Standing.ELSEWHERE in found else WaitStatus.REACHED
+    return WaitStatus.ELSEWHERE if GoalStanding.ELSEWHERE in found else WaitStatus.REACHED
 
 
 def standings_of(
     goal: Goal, tasks: Mapping[TaskId, Task], names: Iterable[TaskId], before: Mapping[TaskId, Task]
-) -> dict[TaskId, Standing]:
+) -> dict[TaskId, GoalStanding]:
     return {name: goal.standing(tasks[name], before.get(name)) for name in names}

@@ -3,7 +3,7 @@
 import msgspec
 
 from paddock.core.ids import printable
-from paddock.core.tasks.awaited import Standing, WaitStatus
+from paddock.core.tasks.awaited import GoalStanding, WaitStatus
 from paddock.core.tasks.needs import need_of
 from paddock.core.tasks.task import Task
 from paddock.views.document import Document
@@ -30,11 +30,11 @@ class AwaitedView(Document, frozen=True, kw_only=True):
     tasks: tuple[AwaitedTask, ...]
 
 
-def view_awaited(status: WaitStatus, tasks: list[tuple[Task, Standing]]) -> AwaitedView:
+def view_awaited(status: WaitStatus, tasks: list[tuple[Task, GoalStanding]]) -> AwaitedView:
     return AwaitedView(status=_WORDS[status], tasks=tuple(_row(*one) for one in tasks))
 
 
-def _row(task: Task, standing: Standing) -> AwaitedTask:
+def _row(task: Task, standing: GoalStanding) -> AwaitedTask:
     need = need_of(task)
     return AwaitedTask(
         id=task.id,
