@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from paddock.core.tasks.questions import recorded_option
 from paddock.core.trace import ID_LIMIT, DialogClosed, DialogOpened, MessagesTaken, TraceEntry, clip, one_line
 from paddock.engines.acp_order import Policy
 from paddock.engines.acp_updates import read_argument
@@ -51,19 +52,10 @@ def choose(options: Iterable[Option], policy: Policy) -> Option | None:
 
 
 def read_answer(options: tuple[Option, ...], text: str) -> Option | None:
-    """The option that a person names: by its name, its number, or a beginning that only one has.
-
-    The name as it stands comes first, for that is what an answer from the log is: an agent may call its first option
-    `2`, or two of them by names that differ in case only.
-    """
-    said = text.strip().casefold()
-    if named := [option for option in options if option.name == text]:
-        return named[0]
-    if said.isdecimal() and len(said) < 9 and 1 <= int(said) <= len(options):
-        return options[int(said) - 1]
-    exact = [option for option in options if said in (option.name.casefold(), option.id.casefold())]
-    begun = [option for option in options if said and option.name.casefold().startswith(said)]
-    return exact[0] if len(exact) == 1 else begun[0] if len(begun) == 1 and not exact else None
+    """The option that a person's answer names; None for what is none of them."""
+    named = {option.name: option for option in options}
+    chosen = recorded_option(tuple(named), text)
+    return named[chosen] if chosen is not None else None
 
 
 def describe_request(request: Node) -> str:

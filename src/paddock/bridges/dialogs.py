@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass, field
 
 from paddock.bridges.screen import Dialog
-from paddock.core.trace import one_line
+from paddock.core.tasks.questions import recorded_option
 from paddock.sessions.mailbox import Letter
 
 _KEY_SECONDS = 0.4
@@ -56,7 +56,8 @@ class OpenDialog:
         return self.is_same(dialog) and _CLOCK.sub("", dialog.text) == _CLOCK.sub("", self.asked.text)
 
     def choose(self, letter: Letter) -> None:
-        self._wanted = _find_option(letter.text, self.asked.options)
+        chosen = recorded_option(self.asked.options, letter.text)
+        self._wanted = self.asked.options.index(chosen) if chosen is not None else None
         self._letters.append(letter.number)
 
     def next_keys(self) -> tuple[str, ...]:
@@ -77,17 +78,3 @@ class OpenDialog:
     def _given(self, key: str) -> tuple[str, ...]:
         self.answered_by = self._letters[-1]
         return (key,)
-
-
-def _find_option(answer: str, options: tuple[str, ...]) -> int | None:
-    """By name, by number, or by a beginning that only one has. Names come first: an answer from the log is one."""
-    if answer in options:
-        return options.index(answer)
-    wanted = " ".join(answer.split()).casefold()
-    names = [one_line(option, 2000).casefold() for option in options]
-    if names.count(wanted) == 1:
-        return names.index(wanted)
-    if wanted.isdecimal() and len(wanted) < 9 and 1 <= int(wanted) <= len(options):
-        return int(wanted) - 1
-    near = [number for number, name in enumerate(names) if wanted and name.startswith(wanted)]
-    return near[0] if len(near) == 1 else None

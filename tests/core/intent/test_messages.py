@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 from paddock.core import events as ev
 from paddock.core.errors import Misuse, NotFound, PaddockError
 from paddock.core.ids import AttemptId, TaskId
-from paddock.core.intent.messages import find_option, parse_message, send_message, text_to_repeat
+from paddock.core.intent.messages import parse_message, send_message, text_to_repeat
 from paddock.core.intent.workers import NotForWorkers, Worker, require_events
 from paddock.core.tasks.mail import MessageState, messages_in
 from paddock.core.tasks.needs import needs_of
+from paddock.core.tasks.questions import find_option
 from paddock.core.tasks.receipts import find_told
 from paddock.core.wording import BRIEF_LIMIT
 from tests.core.ledger import Ledger

@@ -5,13 +5,14 @@ and has to be one of its options.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from paddock.core import events as ev
 from paddock.core.board import Board
 from paddock.core.errors import Misuse, NotFound, PaddockError
 from paddock.core.ids import TaskId, printable
 from paddock.core.intent.obstacles import TaskAction, require_possible
+from paddock.core.tasks.questions import find_option
 from paddock.core.tasks.task import Task
 from paddock.core.wording import check_brief
 
@@ -71,16 +72,3 @@ def _as_answer(task: Task, text: str) -> str:
             f"answer with a number or a name: `paddock message {task.id} 1`; `--now` interrupts it instead",
         )
     return chosen
-
-
-def find_option(options: Sequence[str], text: str) -> str | None:
-    word = text.strip().casefold()
-    if word.isdecimal() and len(word) < 9 and 1 <= int(word) <= len(options):
-        return options[int(word) - 1]
-    if text in options:
-        return text
-    names = {option: option.strip().casefold() for option in options}
-    exact = [option for option, name in names.items() if name == word]
-    begun = [option for option, name in names.items() if word and name.startswith(word)]
-    found = exact or begun
-    return found[0] if len(found) == 1 else None
