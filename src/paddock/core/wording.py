@@ -94,6 +94,11 @@ def split_list(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
+def split_lists(texts: Iterable[str]) -> tuple[str, ...]:
+    """The parts between commas of all of them, each once."""
+    return tuple(dict.fromkeys(part for text in texts for part in split_list(text)))
+
+
 def check_known(what: str, name: str, known: Collection[str]) -> None:
     if name in known:
         return

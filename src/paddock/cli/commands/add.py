@@ -16,7 +16,7 @@ from paddock.core.events import Record, TaskAdded
 from paddock.core.ids import printable
 from paddock.core.intent.tasks import Batch, TaskSpec, add_tasks
 from paddock.core.tasks.vocabulary import Role
-from paddock.core.wording import split_list
+from paddock.core.wording import split_lists
 
 
 @click.command("add")
@@ -90,11 +90,11 @@ def add_command(
             inputs=tuple(parse_tasks((inputs,))),
             role=Role(role),
             priority=priority,
-            paths=tuple(part for entry in paths for part in split_list(entry)),
+            paths=split_lists(paths),
             attempts=allowed,
             kind=kind,
             accept=read_accept_options(ctx, workspace, accept, accept_file),
-            labels=tuple(dict.fromkeys(part for entry in label for part in split_list(entry))),
+            labels=split_lists(label),
         )
         batch = Batch((spec,), convoy)
     known = workspace.known

@@ -9,7 +9,7 @@ from paddock.core.board import DAEMON_LEASE
 from paddock.core.events import ConvoyAdded, TaskAdded
 from paddock.core.intent.audits import KINDS, AuditRequest, request_audit
 from paddock.core.review.events import Severity
-from paddock.core.wording import split_list
+from paddock.core.wording import split_lists
 from paddock.fleet.review.audited import find_audited
 
 
@@ -45,9 +45,9 @@ def audit_command(
     workspace = open_workspace(ctx)
     request = AuditRequest(
         audited=find_audited(workspace.site, branch),
-        paths=_parts(paths),
-        kinds=_parts(kinds),
-        agents=_parts(agents),
+        paths=split_lists(paths),
+        kinds=split_lists(kinds),
+        agents=split_lists(agents),
         engine=engine,
         files="" if files == "none" else files,
     )
@@ -63,7 +63,3 @@ def audit_command(
     click.echo(f"\n`paddock findings {' '.join(tasks)}` shows what is found", err=True)
     if DAEMON_LEASE not in workspace.board().leases.held:
         click.echo("no daemon is running: `paddock up` or `paddock run` starts them", err=True)
-
-
-def _parts(said: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(part for entry in said for part in split_list(entry)))

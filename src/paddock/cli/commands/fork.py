@@ -3,6 +3,7 @@
 import click
 
 from paddock.cli.options import prints_json
+from paddock.cli.selection import parse_tasks
 from paddock.cli.terminal.text import cut, print_document
 from paddock.cli.workspace import open_workspace
 from paddock.core.events import TaskAdded
@@ -10,7 +11,7 @@ from paddock.core.ids import parse_task, printable
 from paddock.core.intent.forks import ForkSpec, fork_task
 from paddock.core.tasks.task import Phase, Task
 from paddock.core.tasks.vocabulary import Role
-from paddock.core.wording import split_list
+from paddock.core.wording import split_lists
 
 
 @click.command("fork")
@@ -22,7 +23,7 @@ from paddock.core.wording import split_list
 @click.option("--kind", help="Another kind of work.")
 @click.option("--label", multiple=True, metavar="LABEL", help="Labels instead of those of TASK. Can be repeated.")
 @click.option("--convoy", help="Another convoy; created if it does not exist.")
-@click.option("--after", default="", metavar="t3,t4", help="Tasks that must land first.")
+@click.option("--after", default="", metavar="t3,t5-t7", help="Tasks that must land first.")
 @click.option(
     "--role",
     type=click.Choice([role.value for role in Role]),
@@ -62,12 +63,12 @@ def fork_command(
         agent=agent,
         engine=engine,
         kind=kind,
-        labels=tuple(dict.fromkeys(part for entry in label for part in split_list(entry))) or None,
-        paths=tuple(part for entry in paths for part in split_list(entry)) or None,
+        labels=split_lists(label) or None,
+        paths=split_lists(paths) or None,
         convoy=convoy,
         role=Role(role) if role else None,
         priority=priority,
-        after=split_list(after),
+        after=tuple(parse_tasks((after,))),
         attempts=attempts if attempts is not None else workspace.config.limits.attempts,
     )
     known = workspace.known

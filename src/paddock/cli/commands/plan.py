@@ -11,7 +11,7 @@ from paddock.core.errors import Misuse
 from paddock.core.ids import TaskId, parse_task
 from paddock.core.intent.plan import PlanRequest, request_plan, require_open_plan
 from paddock.core.plan.plan import DEFAULT_MAX_TASKS, MOST_TASKS, plan_schema
-from paddock.core.wording import check_name, split_list
+from paddock.core.wording import check_name, split_lists
 from paddock.fleet.workspace import Workspace
 
 
@@ -73,7 +73,7 @@ def plan_command(
         check_name("convoy", convoy)
     if not named:
         text = sys.stdin.read() if goal == "-" else goal or ""
-        words = tuple(part for entry in paths for part in split_list(entry))
+        words = split_lists(paths)
         request = PlanRequest(text, words, agent, engine, max_tasks or 0)
         name = _begin(workspace, request, quiet=as_json)
         _decide(workspace, name, convoy, yes=yes, chat=chat, as_json=as_json)

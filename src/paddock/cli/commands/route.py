@@ -9,7 +9,7 @@ from paddock.cli.workspace import open_workspace
 from paddock.core.board import Board
 from paddock.core.intent.tasks import choose_agent_for
 from paddock.core.routing import PLANNER, REVIEWER, WORKER, Work
-from paddock.core.wording import check_brief, split_list
+from paddock.core.wording import check_brief, split_lists
 from paddock.views.fleet.agents import view_route
 
 
@@ -40,9 +40,9 @@ def route_command(
     if brief:
         check_brief(brief, "the brief")
     work = Work(
-        paths=tuple(part for entry in paths for part in split_list(entry)),
+        paths=split_lists(paths),
         kind=kind,
-        labels=tuple(dict.fromkeys(part for entry in labels for part in split_list(entry))),
+        labels=split_lists(labels),
         agent=agent,
         role=role,
     )

@@ -18,7 +18,7 @@ from paddock.core.ids import TaskId
 from paddock.core.intent.selection import Selection, pick_tasks
 from paddock.core.tasks.awaited import Goal, GoalStanding, WaitStatus, parse_goal, standings_of, status_of
 from paddock.core.tasks.task import Phase, Task
-from paddock.core.wording import split_list
+from paddock.core.wording import split_lists
 from paddock.fleet.service.presence import ABSENT, look_for_daemon
 from paddock.views.tasks.awaited import view_awaited
 
@@ -60,7 +60,7 @@ def wait_command(
     wanted = Selection(named, convoy=convoy, where=where)
     if bool(named) == wanted.in_bulk:
         raise Misuse("say what to wait for: tasks, --convoy or --where, one of them", "e.g. `paddock wait t3 t4`")
-    goal = parse_goal([word for entry in until for word in split_list(entry)])
+    goal = parse_goal(split_lists(until))
     wait = _Wait(goal, wanted, any_of_them, patient=timeout is not None)
     for board in boards(workspace, timeout):
         if (status := wait.look(board)) is not None:
