@@ -11,8 +11,10 @@ from msgspec.structs import replace
 from paddock.core import events as ev
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
-from paddock.core.ids import AttemptId, TaskId, attempt_id, printable, task_of
+from paddock.core.ids import AttemptId, TaskId, attempt_id, branch_name, printable, task_of
+from paddock.core.intent.forks import follow_up
 from paddock.core.intent.obstacles import TaskAction, require_possible, since_words
+from paddock.core.intent.tasks import Known
 from paddock.core.tasks.conversations import memory_of_turn, resumable_session
 from paddock.core.tasks.task import Attempt, Task
 from paddock.core.tasks.vocabulary import EndedBy
@@ -49,27 +51,51 @@ def begin_visit(task: Task, seat: Seat) -> ev.Draft:
     """In the conversation of its last worker, and where that cannot be resumed, at least with its commits."""
     last = task.worker
     assert last is not None
-    session = resumable_session(last)
+    started = replace(_visit(task, seat), base=last.base, branch=last.branch, continues=last.id)
+    if started.session is not None:
+        started = replace(started, worktree=last.worktree, fork=last.fork)
+    return ev.Draft(started, task=task.id, attempt=attempt_id(task.id, task.newest + 1))
+
+
+def hold_follow_up(
+    board: Board, name: TaskId, seat: Seat, known: Known, *, base: str, label: str, attempts: int
+) -> list[ev.Draft]:
+    """A new task that goes on from one that has landed or was cancelled, in a copy of its conversation, and with the
+    person from the start: nothing may come between the task and the hold on it, or the fleet would begin it. `base` is
+    the commit that it begins at, `label` that of this fleet's branches. Raises PaddockError.
+    """
+    task = board.task(name)
+    drafts = follow_up(board, name, f"Go on from {name} together with a person: {task.title}", known, attempts)
+    new, event = next((draft.task, draft.event) for draft in drafts if isinstance(draft.event, ev.TaskAdded))
+    assert new is not None
+    visit = _visit(task, seat)
+    started = replace(visit, base=base, branch=branch_name(new, event.title, label), fork=visit.session is not None)
+    held = ev.AttemptHeld(seat.host, seat.host_id, seat.process)
+    return [*drafts, *(ev.Draft(one, task=new, attempt=attempt_id(new, 1)) for one in (started, held))]
+
+
+def _visit(task: Task, seat: Seat) -> ev.AttemptStarted:
+    """In what the task's last worker worked in, and in its conversation if that can be resumed; where it begins is to
+    be filled in."""
+    last = task.worker
+    assert last is not None
     started = ev.AttemptStarted(
         engine=last.engine,
-        base=last.base,
-        branch=last.branch,
+        base="",
+        branch="",
         agent=last.agent,
         model=last.model,
         host=seat.host,
         host_id=seat.host_id,
-        worktree=last.worktree if session else "",
-        memory=last.memory if session else "",
-        continues=last.id,
-        session=session,
-        session_used=last.conversation_used if session else (0, 0, 0, 0),
-        session_cost=last.conversation_cost if session else 0.0,
         account=last.account,
         role=task.role,
         visit=True,
-        fork=last.fork and session is not None,
     )
-    return ev.Draft(started, task=task.id, attempt=attempt_id(task.id, task.newest + 1))
+    session = resumable_session(last)
+    if session is None:
+        return started
+    used, cost = last.conversation_used, last.conversation_cost
+    return replace(started, session=session, memory=last.memory, session_used=used, session_cost=cost)
 
 
 def open_terminal(

@@ -27,12 +27,12 @@ class CopiedConversation:
 def fork_starts(site: Site, board: Board, names: Iterable[TaskId]) -> Mapping[TaskId, str]:
     """Where first attempts of forks begin that do not begin at main. Blocks on git."""
     forks = [task for name in names if (task := board.task(name)).forks is not None]
-    found = {task.id: _start(site, origin_of(board, task)) for task in forks}
+    found = {task.id: start_after(site, origin_of(board, task)) for task in forks}
     return {name: start for name, start in found.items() if start}
 
 
-def _start(site: Site, origin: Task | None) -> str:
-    """The newest commit of a task that works and has not landed; empty where there is none."""
+def start_after(site: Site, origin: Task | None) -> str:
+    """The newest commit of a task that has not landed; empty where what follows begins at main. Blocks on git."""
     if origin is None or origin.phase is Phase.LANDED or (worker := origin.worker) is None:
         return ""
     if worker.role.only_reads:

@@ -21,20 +21,19 @@ from paddock.core.errors import PaddockError
 from paddock.core.events import Draft, TurnEnded, TurnStarted
 from paddock.core.ids import AttemptId, TaskId
 from paddock.core.intent.forks import needs_follow_up, told_of_follow_up
-from paddock.core.intent.holds import GO_ON, hold_task, leave, open_terminal
+from paddock.core.intent.holds import GO_ON, Seat, hold_follow_up, hold_task, leave, open_terminal
 from paddock.core.intent.tasks import cancel_tasks
 from paddock.core.money.budget import Cost
 from paddock.core.money.spending import day_of
 from paddock.core.summary import TurnSummary
 from paddock.core.tasks.task import Attempt, Phase, Task
 from paddock.core.tasks.vocabulary import EndedBy
-from paddock.fleet.attempts.forks import copy_memory
+from paddock.fleet.attempts.forks import copy_memory, start_after
 from paddock.fleet.attempts.turn import Ended, turn_ended
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.clock import wait_for
 from paddock.fleet.service.presence import ABSENT, look_for_daemon
 from paddock.fleet.visits.conversation_file import ConversationFile
-from paddock.fleet.visits.follow_up import begin_follow_up
 from paddock.fleet.visits.place import bring_back
 from paddock.fleet.visits.program import Company, Planned, fence_of, plan_terminal, why_another_conversation
 from paddock.fleet.visits.words import take_words
@@ -92,9 +91,7 @@ class SeatedVisit:
         board, seat = store.board(), this_seat()
         self._is_follow_up = needs_follow_up(board.task(self._name))
         if self._is_follow_up:
-            held = self._workspace.append(
-                store, begin_follow_up(self._site, board, self._name, seat, self._workspace.known)
-            )
+            held = self._workspace.append(store, self._following_up(board.task(self._name), seat))
         else:
             held = self._workspace.append(store, lambda board: hold_task(board, self._name, seat))
         last = held[-1]
@@ -104,6 +101,11 @@ class SeatedVisit:
             self._tell(told_of_follow_up(board.task(self._name), last.task))
         self._name, self._attempt = last.task, last.attempt
         return last.attempt
+
+    def _following_up(self, task: Task, seat: Seat) -> Callable[[Board], list[Draft]]:
+        site, known, name = self._site, self._workspace.known, task.id
+        base, attempts = start_after(site, task) or site.main_tip(), site.config.limits.attempts
+        return lambda board: hold_follow_up(board, name, seat, known, base=base, label=site.label, attempts=attempts)
 
     def _require_fleet(self, board: Board) -> bool:
         """Whether there is a live attempt. Raises PaddockError if its turn runs and nobody could end it."""
