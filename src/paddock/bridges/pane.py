@@ -24,6 +24,9 @@ _OPTIONS = (
 )
 
 
+_STATE = ("pane_pid", "pane_dead", "pane_dead_status", "pane_dead_signal", "pane_in_mode")
+
+
 class ServerGone(PaddockError):
     """The tmux server does not answer any more."""
 
@@ -35,7 +38,6 @@ class PaneState:
     pid: int
     status: int | None
     in_mode: bool
-    cursor_row: int
 
 
 class TurnPane:
@@ -58,14 +60,15 @@ class TurnPane:
         self._call("set-option", "-g", "window-size", "manual")
 
     def state(self) -> PaneState:
-        names = ("pane_pid", "pane_dead", "pane_dead_status", "pane_dead_signal", "pane_in_mode", "cursor_y")
-        said = self._call("display-message", "-p", "-t", self._pane, ",".join(f"#{{{name}}}" for name in names))
-        pid, dead, code, killed, mode, row = said.strip().split(",")
-        status = None if dead != "1" else -int(killed) if killed.isdecimal() else int(code or 1)
-        return PaneState(int(pid), status, mode not in ("", "0"), int(row or 0))
+        return _read_state(self._call(*self._ask_state()))
 
-    def screen(self) -> str:
-        return self._call("capture-pane", "-p", "-t", self._pane)
+    def look(self) -> tuple[PaneState, str]:
+        """Its state and what its screen shows, by one call: this is asked several times a second."""
+        state, _, screen = self._call(*self._ask_state(), ";", "capture-pane", "-p", "-t", self._pane).partition("\n")
+        return _read_state(state), screen
+
+    def _ask_state(self) -> tuple[str, ...]:
+        return ("display-message", "-p", "-t", self._pane, ",".join(f"#{{{name}}}" for name in _STATE))
 
     def leave_mode(self) -> None:
         """Keys go to the program only outside tmux's own modes, into which somebody who watches may have gone."""
@@ -115,6 +118,12 @@ class TurnPane:
             said = done.stderr.decode("utf-8", "replace").strip()
             raise ServerGone(f"the tmux server of this turn is gone ({said or f'tmux returned {done.returncode}'})")
         return done.stdout.decode("utf-8", "replace")
+
+
+def _read_state(said: str) -> PaneState:
+    pid, dead, code, killed, mode = said.strip().split(",")
+    status = None if dead != "1" else -int(killed) if killed.isdecimal() else int(code or 1)
+    return PaneState(int(pid), status, mode not in ("", "0"))
 
 
 def _literal(word: str) -> str:

@@ -159,8 +159,8 @@ class TerminalTurn:
             self._dialog.choose(letter)
 
     def _look(self) -> PaneState:
-        state = self._pane.state()
-        screen = PaneScreen.of(self._pane.screen())
+        state, text = self._pane.look()
+        screen = PaneScreen.of(text)
         if screen != self._screen:
             self._screen, self._changed_at = screen, time.monotonic()
         self._read_trouble(screen)
