@@ -29,7 +29,7 @@ def test_a_copied_repository_does_not_end_the_agents_of_the_first(yard: Yard) ->
     yard.await_that(ready.exists, "the agent")
     daemon.kill()
     copy = Yard(yard.folder / "copy", yard.folder, yard.env)
-    shutil.copytree(yard.top, copy.top, symlinks=True, ignore=shutil.ignore_patterns("socket"))
+    shutil.copytree(yard.top, copy.top, symlinks=True, ignore=shutil.ignore_patterns("socket", "wake"))
     assert copy.marker != yard.marker
     assert "without a daemon" not in copy.paddock("down", "--now")
     gate.touch()

@@ -220,7 +220,8 @@ def test_a_follow_up_message_continues_the_conversation(engine_yard: Yard, mock_
     mock_model.open_gate("told")
     assert fleet.wait() == 0, fleet.words
     attempt = engine_yard.attempt()
-    assert (attempt.id, attempt.turn, attempt.outcome) == ("t1.1", 2, "delivered")
+    assert (attempt.id, attempt.outcome) == ("t1.1", "delivered")
+    assert attempt.turn == 2 or attempt.engine == "claude", "others take no message while they work"
     assert subjects(engine_yard) == ["Add b", "Add a"]
     said = mock_model.exchanges[-1].user_texts
     assert any("Add the first file." in text for text in said)
