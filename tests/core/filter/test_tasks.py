@@ -108,6 +108,9 @@ def test_a_held_attempt_is_found_by_who_holds_it() -> None:
     held = ev.AttemptHeld("here", "", "")
     ledger.write(ev.Draft(held, task=TaskId("t2"), attempt=ledger.board.tasks[TaskId("t2")].attempts[-1].id))
     assert found("held=ana*", ledger.board) == "t2"
+    [by] = {one.held.by for task in ledger.board.tasks.values() if (one := task.live_attempt) and one.held}
+    assert found(f"held={by}", ledger.board) == "t2"
+    assert found("held=ana", ledger.board) == "t2"
     assert found('held=""', ledger.board) == "t1 t3 t4 t5 t6"
 
 

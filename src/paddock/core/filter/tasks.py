@@ -96,8 +96,10 @@ def _engine(task: Task) -> tuple[str, ...]:
 
 
 def _holder(task: Task) -> tuple[str, ...]:
+    """`ana@laptop`, and `ana` alone."""
     live = task.live_attempt
-    return () if live is None or live.held is None else _one(live.held.by)
+    by = live.held.by if live is not None and live.held is not None else ""
+    return tuple(dict.fromkeys((*_one(by), *_one(by.partition("@")[0]))))
 
 
 def find_candidates(tree: Filter, board: Board) -> Collection[TaskId] | None:
