@@ -255,7 +255,9 @@ class TurnRun:
         return self._turn.number
 
     def why_stuck(self) -> str:
-        """Why it looks stuck, if it does; nothing is ended because of it."""
+        """Why it looks stuck, if it does; nothing is ended because of it. One that waits for a person is not."""
+        if self._mail.awaits_answer:
+            return ""
         quiet = self._clock.quiet_seconds(self._seen, _steady_now()) if self._seen is not None else None
         return why_stuck(self.reader.tools, self.reader.summary.trouble, quiet)
 

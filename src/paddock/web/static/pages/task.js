@@ -174,7 +174,7 @@ function Say({page}) {
   const {task} = page;
   const isLive = Boolean(page.transcript?.live);
   const isOver = FINISHED.has(task.phase);
-  const doing = isLive && task.need !== "answer" && task.phase !== "reviewing"
+  const doing = task.held ? `held by ${task.held}` : isLive && task.need !== "answer" && task.phase !== "reviewing"
     ? `attempt ${task.attempts}, turn ${task.turn}${task.step ? `: ${task.step}` : ""}` : task.reason;
   return html`<div class="say" role="status">${task.need === "answer" ? html`<${Need} of="answer" />`
     : html`<${State} of=${task.phase} />`}

@@ -100,7 +100,8 @@ export function Facts({page}) {
     ["added", html`<${Age} at=${task.created} /> ago`],
     ["agent", task.agent],
     ["engine", [...new Set([task.engine, task.model])].filter(Boolean).join(", ")],
-    ["attempts", `${task.attempts} of ${task.attempts_allowed}`],
+    ["attempts", task.attempts > task.attempts_allowed
+      ? `${task.attempts}` : `${task.attempts} of ${task.attempts_allowed}`],
     ["branch", page.branch && html`<span class="mono">${page.branch}</span>`],
     ["worktree", page.worktree && html`<span class="mono">${page.worktree.split("/").at(-1)}</span>`],
     ["base", page.base && html`<span class="mono">${page.base.slice(0, 10)}</span>`],
