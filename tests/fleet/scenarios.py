@@ -74,12 +74,13 @@ def _send_message(relay: Relay) -> None:
 
 
 def _talk(yard: Yard, hello: Step) -> list[dict[str, object]]:
-    """It hears two messages while it works, and is told a third one when it has ended."""
+    """It hears two messages while it works, and is told a third one, for which it does not listen, in its next turn."""
     heard = {"listen": 600, "messages": 2, "to": str(yard.folder / "heard")}
     ready = {"run": ["touch", str(yard.folder / "ready")]}
     again = {"run": ["sh", "-c", f'echo again >> "{yard.folder / "heard"}"'], "turn": 2}
     done = {"run": ["touch", str(yard.folder / "done")]}
-    return [brief(hello, write("a.txt"), commit("Add a"), ready, heard, done, {**hello, "turn": 2}, again)]
+    sent = {"wait_for": str(yard.folder / "sent")}
+    return [brief(hello, write("a.txt"), commit("Add a"), ready, heard, done, sent, {**hello, "turn": 2}, again)]
 
 
 def _say_three_things(relay: Relay) -> None:
@@ -88,6 +89,7 @@ def _say_three_things(relay: Relay) -> None:
     relay.yard.paddock("message", "t1", "two", "--now")
     relay.until(relay.yard.folder / "done")
     relay.yard.paddock("message", "t1", "three")
+    (relay.yard.folder / "sent").touch()
 
 
 def _heard_each_once(yard: Yard) -> None:

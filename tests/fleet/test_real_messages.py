@@ -72,8 +72,9 @@ def test_messages_reach_a_running_claude_once_though_daemon_and_bridge_are_kille
     await_queued(yard, 1)
     gate.touch()
     yard.await_that(lambda: len(delivered(yard)) == 1, "the receipt")
-    assert (delivered(yard)[0][1], told(mock_model, "first-mark")) == (1, 1)
+    # Claude repeats a message when it takes it, and asks its model next.
     assert mock_model.wait_until(lambda ledger: len(ledger.exchanges) >= 2, 180.0)
+    assert (delivered(yard)[0][1], told(mock_model, "first-mark")) == (1, 1)
 
     yard.paddock("message", "t1", f"second-mark {play(commit, DONE)}")
     await_queued(yard, 2)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-from tests.mockmodel.playlist import OPENING
 from tests.mockmodel.wire import Ask, Conversation, Dialect, Json, Reply, frame, fresh_id, text_of
 
 ERRORS = {
@@ -38,7 +37,7 @@ def read(_path: str, body: Json) -> Ask:
         # What has no mark around it is counted below, as words of the user's.
         marked = [part for part in parts if message.get("role") != "user" or not _is_typed_by_user(part)]
         for typed in _typed_meanwhile(marked):
-            talk.user_added(typed)
+            talk.joined(typed)
         if message.get("role") == "assistant":
             talk.rounds += any(part.get("type") == "tool_use" for part in parts)
         if message.get("role") != "user":
@@ -47,8 +46,8 @@ def read(_path: str, body: Json) -> Ask:
         for result in results:
             talk.tool_answered(text_of(result.get("content", "")))
         said = text_of([part for part in parts if _is_typed_by_user(part)])
-        if said and results and OPENING not in said:
-            talk.user_added(said)
+        if said and results:
+            talk.joined(said)
         elif said:
             talk.user_said(said)
     return Ask(

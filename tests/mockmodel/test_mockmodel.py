@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from tests.mockmodel import MockModel, Settings, play
+from tests.mockmodel.anthropic import MEANWHILE
 from tests.mockmodel.playlist import BadPlaylist, Refuse, Say, Shell, due_at, find_playlist
 
 BASH = [{"name": "Bash", "input_schema": {}}]
@@ -65,6 +66,19 @@ def test_a_new_prompt_starts_its_own_playlist_from_the_beginning(model: MockMode
     body = claude_body(play({"shell": "old"}, DONE), rounds=1)
     body["messages"].append({"role": "user", "content": play({"shell": "new"}, DONE)})
     assert json.loads(ask(model, body)[2])["content"][0]["input"]["command"] == "new"
+
+
+def test_what_claude_is_told_while_it_works_starts_a_playlist_of_its_own_or_nothing(model: MockModel) -> None:
+    def answer_to(words: str) -> dict[str, Any]:
+        body = claude_body(play({"shell": "old"}, {"text": "old done"}), rounds=1)
+        reminder = f"<system-reminder>\n{MEANWHILE}{words}\n\nThis is how Claude Code tells it.</system-reminder>"
+        body["messages"][-1]["content"].append({"type": "text", "text": reminder})
+        content: dict[str, Any] = json.loads(ask(model, body)[2])["content"][0]
+        return content
+
+    assert answer_to(play({"shell": "new"}, DONE))["input"]["command"] == "new"
+    assert answer_to("only words")["text"] == "old done"
+    assert [exchange.user_texts[-1] for exchange in model.exchanges][1:] == ["only words"]
 
 
 def test_faults_strike_as_often_as_told_and_only_before_their_step(model: MockModel) -> None:

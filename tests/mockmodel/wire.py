@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from paddock.engines.prompt import CONTINUE
+from tests.mockmodel.playlist import OPENING
 
 Json = dict[str, Any]
 
@@ -87,7 +88,7 @@ class Conversation:
     tool_results: tuple[str, ...] = ()
 
     def user_said(self, text: str) -> None:
-        if CONTINUE in text and "<<MOCK" not in text and self.prompt:
+        if CONTINUE in text and OPENING not in text and self.prompt:
             # A model that is only told to go on goes on with what it was asked before.
             self.user_added(text)
             return
@@ -98,6 +99,13 @@ class Conversation:
     def user_added(self, text: str) -> None:
         """Something typed while a tool ran; it arrives with the tool's result and starts nothing anew."""
         self.user_texts += (text,)
+
+    def joined(self, text: str) -> None:
+        """Said while it worked: something else to do only where it brings a playlist of its own."""
+        if OPENING in text:
+            self.user_said(text)
+        else:
+            self.user_added(text)
 
     def tool_answered(self, output: str) -> None:
         self.tool_results += (output,)
