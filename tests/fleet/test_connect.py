@@ -175,6 +175,20 @@ def test_a_closed_terminal_ends_what_ran_there_and_is_recorded(field: Yard, pers
     assert (field.task().phase, subjects(field)) == ("approval", ["By hand", "Work"])
 
 
+def test_ctrl_c_pressed_once_too_often_hides_nothing_that_is_said_on_leaving(field: Yard, person: Person) -> None:
+    work_done(field)
+    for visit in (2, 3, 4):
+        person.close_terminal()
+        person.start("connect", "t1", keep=True)
+        person.await_screen("terminal of", "detaches")
+        person.say("quit")
+        while not person.has_ended():
+            person.type("C-c")
+        assert person.await_end() == 0
+        person.await_screen(f"left t1.{visit}: no daemon is running, `paddock up` judges it")
+        field.run()
+
+
 def test_a_seat_that_is_killed_loses_nothing_and_the_next_one_takes_over(field: Yard, person: Person) -> None:
     work_done(field)
     person.start("connect", "t1", "--here")

@@ -77,10 +77,13 @@ class Scene:
         return ""
 
     def leave(self) -> str:
+        """By the CLI's own command. Ctrl-C, pressed once too often, keeps claude from writing down what was said last."""
+        self.person.type("/", "e", "x", "i", "t")
+        self.person.await_screen("/exit")
+
         def press() -> str:
-            """Once makes both CLIs ask for a second time; more would be for whoever comes after them."""
             if "detaches, and it stays yours" in self.person.screen():
-                self.person.type("C-c")
+                self.person.type("Enter")
             return "left" if self.person.has_ended() else ""
 
         self.person.await_that(press, "its end")

@@ -3,7 +3,9 @@
 import asyncio
 import contextlib
 import os
+import signal
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,7 +54,8 @@ def sit_here(workspace: Workspace, task: TaskId, company: Company) -> Visited:
         return await SeatedVisit(workspace, task, company, sys.stdin.fileno(), _say).run()
 
     visited = asyncio.run(sit())
-    _say(told_of(workspace, visited))
+    with _deaf_to_ctrl_c():
+        _say(told_of(workspace, visited))
     return visited
 
 
@@ -115,6 +118,11 @@ class PaneSeat:
 
 def attend(workspace: Workspace, tmux: Tmux, name: TaskId, pane: Pane) -> int:
     """Shows the pane until they detach or leave, then says what happens next; tmux's exit status."""
+    with _deaf_to_ctrl_c():
+        return _attend(workspace, tmux, name, pane)
+
+
+def _attend(workspace: Workspace, tmux: Tmux, name: TaskId, pane: Pane) -> int:
     code = tmux.show(pane)
     if tmux.inside:
         return code
@@ -135,11 +143,23 @@ def attend(workspace: Workspace, tmux: Tmux, name: TaskId, pane: Pane) -> int:
 def _how_it_ended(workspace: Workspace, name: TaskId) -> str:
     worker = workspace.board().task(name).worker
     assert worker is not None
+    if worker.held is not None:
+        return f"leaving {worker.id}: what ran there has not ended yet, `paddock show {name}` tells more"
     if not worker.live:
         if worker.outcome is Outcome.LEFT:
             return f"left {worker.id}: nothing is new there, `paddock show {name}` tells more"
         return f"left {worker.id}, which was judged: {worker.outcome}, `paddock show {name}` tells more"
     return told_of(workspace, Visited(worker.id, 0, handed_back=not worker.left_by))
+
+
+@contextlib.contextmanager
+def _deaf_to_ctrl_c() -> Iterator[None]:
+    """Pressed once more than it takes to leave an agent, it comes here: it was not meant for what is said now."""
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def pane_of(tmux: Tmux | None, attempt: Attempt) -> Pane | None:
