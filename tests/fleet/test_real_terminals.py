@@ -77,7 +77,7 @@ class Scene:
         return ""
 
     def leave(self) -> str:
-        """By the CLI's own command. Ctrl-C, pressed once too often, keeps claude from writing down what was said last."""
+        """By the CLI's own command. Ctrl-C, pressed once too often, keeps claude from saving its last words."""
         self.person.type("/", "e", "x", "i", "t")
         self.person.await_screen("/exit")
 

@@ -41,6 +41,7 @@ def test_the_transcript_follows_its_agent_and_a_message_is_heard(yard: Yard, ser
     talk = page.get_by_role("log", name="What the agent said and did")
     expect(talk.get_by_text("word 59")).to_be_visible()
     expect(page.get_by_text("following")).to_be_visible()
+    expect(page.get_by_label("You can").get_by_role("button", name="Copy paddock connect t1")).to_be_visible()
     (yard.folder / "go").touch()
     expect(talk.get_by_text("the second part")).to_be_in_viewport()
     talk.evaluate("(box) => { box.scrollTop = 0; }")

@@ -147,6 +147,14 @@ def test_a_running_task_says_what_a_message_a_stop_and_an_edit_would_do(ledger: 
     assert why(choices_of(ledger.board, ledger.task(task)), "stop") == "t1.1 is already being stopped"
 
 
+def test_a_message_to_an_agent_that_waits_for_an_option_is_offered_as_the_answer(ledger: Ledger) -> None:
+    task = ledger.add()
+    started = ledger.start(task)
+    ledger.write(ev.Draft(ev.QuestionAsked("May I run this?", ("yes", "no"), "r1"), task, started))
+    choices = choices_of(ledger.board, ledger.task(task))
+    assert why(choices, "message") == "answers what it waits for: one of the options"
+
+
 def test_a_task_without_an_agent_says_what_to_do_instead(ledger: Ledger) -> None:
     choices = choices_of(ledger.board, ledger.task(ledger.add()))
     assert why(choices, "message") == "it has no agent yet: change its brief instead"

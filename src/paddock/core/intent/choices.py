@@ -72,6 +72,8 @@ def _cancelled(board: Board, task: Task) -> str:
 def _heard(_board: Board, task: Task) -> str:
     if (live := task.live_attempt) is not None and live.held is not None:
         return f"the agent hears it when {live.held.by} hands it back"
+    if task.options:
+        return "answers what it waits for: one of the options"
     if live is not None:
         return "the agent hears it at the end of its turn"
     if task.phase in (Phase.READY, Phase.WAITING):

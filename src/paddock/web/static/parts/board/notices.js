@@ -1,8 +1,8 @@
 // What needs a person and is no task: the sentence, and the command that helps.
 
 import {html} from "../../lib/ui.js";
-import {toast} from "../../lib/toasts.js";
-import {Icon, State} from "../badge.js";
+import {State} from "../badge.js";
+import {CopyButton} from "../copy.js";
 import {Words} from "../words.js";
 
 export function Notices({notices}) {
@@ -11,17 +11,6 @@ export function Notices({notices}) {
     <div class="body"><div class="isolate"><${Words} text=${notice.text} /></div>
       <div class="why"><code>${notice.run}</code></div></div>
     <span></span>
-    <div class="acts"><button type="button" class="b" aria-label=${`Copy ${notice.run}`}
-      onClick=${() => copy(notice.run)}>
-      <${Icon} name="copy" />Copy</button></div>
+    <div class="acts"><${CopyButton} command=${notice.run} /></div>
   </div>`);
-}
-
-async function copy(command) {
-  try {
-    await navigator.clipboard.writeText(command);
-    toast({words: "copied", hint: command});
-  } catch {
-    toast({words: "this browser does not let the page copy", hint: command, tone: "refused"});
-  }
 }

@@ -8,6 +8,7 @@ import {isCutOff} from "../../lib/stream.js";
 import {taskPath} from "../../lib/route.js";
 import {Age} from "../age.js";
 import {Icon, Mark} from "../badge.js";
+import {CopyButton} from "../copy.js";
 import {Words} from "../words.js";
 
 const SIGNS = {approve: "approval", reject: "failed", retry: "retry", stop: "stop", cancel: "cancelled", message: "msg",
@@ -15,6 +16,7 @@ const SIGNS = {approve: "approval", reject: "failed", retry: "retry", stop: "sto
 const KEYS = {approve: "a", reject: "r", retry: "t", stop: "s", message: "m", edit: "e"};
 const WORDS = {edit: "Edit", cancel: "Cancel", resolve: "Resolve"};
 const ORDER = ["approve", "reject", "message", "stop", "retry", "resolve", "edit", "cancel"];
+const IN_A_TERMINAL = ["connect", "handback"];
 const RESULTS = {pass: "landed", fail: "failed", timeout: "failed", infra: "blocked", cancelled: "cancelled",
   running: "running"};
 
@@ -22,7 +24,9 @@ const RESULTS = {pass: "landed", fail: "failed", timeout: "failed", infra: "bloc
 export function YouCan({id, choices, act, main}) {
   const offAll = session.value?.read_only ? "this page may only read" : isCutOff() ? "the server does not answer" : "";
   const isSent = pendingOf(id).value !== "";
-  const known = ORDER.flatMap((action) => choices.filter((choice) => choice.action === action));
+  const those = (order) => order.flatMap((action) => choices.filter((choice) => choice.action === action));
+  const known = those(ORDER);
+  const inTerminal = those(IN_A_TERMINAL).filter((choice) => choice.allowed);
   const legal = known.filter((choice) => choice.allowed && !offAll);
   const not = known.filter((choice) => !choice.allowed || offAll);
   const item = (choice, isOff) => html`<li key=${choice.action}>
@@ -37,9 +41,18 @@ export function YouCan({id, choices, act, main}) {
     ${isSent && html`<span class="end">sent, not seen in the log yet</span>`}</header>
     <div class="in"><ul class=${`legal${isSent ? " sent" : ""}`}>
       ${legal.map((choice) => item(choice, isSent))}
+      ${inTerminal.length > 0 && html`<li class="sub">In a terminal</li>`}
+      ${inTerminal.map((choice) => html`<${TerminalCommand} key=${choice.action} id=${id} choice=${choice} />`)}
       ${not.length > 0 && html`<li class="sub">Not now</li>`}
       ${not.map((choice) => item(choice, true))}
     </ul></div></section>`;
+}
+
+/** What needs more than a page: the command that does it. */
+function TerminalCommand({id, choice}) {
+  const command = `paddock ${choice.action} ${id}`;
+  return html`<li><${CopyButton} command=${command} />
+    <span class="isolate"><code>${command}</code> <${Words} text=${choice.why} /></span></li>`;
 }
 
 export function wordsOf(action) {
