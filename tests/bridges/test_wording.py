@@ -5,7 +5,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.bridges.pastes import Dispatch, Pastes
+from paddock.bridges.pastes import Paste, Pastes
 from paddock.bridges.wording import EMPTY, OPENING, core_of, pasteable
 from tests.bridges.shapes import SHAPES
 
@@ -39,7 +39,7 @@ def test_commands_stand_behind_a_line_and_words_stand_alone() -> None:
 def test_each_message_is_confirmed_once_whatever_the_others_say(words: list[str]) -> None:
     pastes = Pastes(is_exact=True)
     for number, text in enumerate(words):
-        pastes.add(Dispatch.of(text, (number,)))
+        pastes.add(Paste.of(text, (number,)))
     confirmed = [one.numbers[0] for text in words for one in pastes.found(pasteable(text))]
     assert sorted(confirmed) == list(range(len(words)))
     assert not pastes.pasted
@@ -48,7 +48,7 @@ def test_each_message_is_confirmed_once_whatever_the_others_say(words: list[str]
 def test_several_sent_as_one_are_all_confirmed_and_others_are_not() -> None:
     pastes = Pastes(is_exact=True)
     for number, text in enumerate(("first words", "second words", "third words")):
-        pastes.add(Dispatch.of(text, (number,)))
+        pastes.add(Paste.of(text, (number,)))
     assert [one.numbers for one in pastes.found("first words\nsecond words")] == [(0,), (1,)]
     assert pastes.found("third words and more of somebody else's") == []
     assert [one.numbers for one in pastes.found("third  words")] == [(2,)]
@@ -56,6 +56,6 @@ def test_several_sent_as_one_are_all_confirmed_and_others_are_not() -> None:
 
 def test_in_a_file_of_unknown_format_the_words_are_searched() -> None:
     pastes = Pastes(is_exact=False)
-    pastes.add(Dispatch.of("two\nlines of it", (4,)))
+    pastes.add(Paste.of("two\nlines of it", (4,)))
     assert pastes.found("user> two") == []
     assert [one.numbers for one in pastes.found("lines of it\n")] == [(4,)]

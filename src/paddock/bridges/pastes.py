@@ -9,7 +9,7 @@ _REMEMBERED_CHARACTERS = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Dispatch:
+class Paste:
     """What was pasted, and the messages it stands for."""
 
     text: str
@@ -17,7 +17,7 @@ class Dispatch:
     core: str
 
     @classmethod
-    def of(cls, text: str, numbers: tuple[int, ...]) -> "Dispatch":
+    def of(cls, text: str, numbers: tuple[int, ...]) -> "Paste":
         words = pasteable(text)
         return cls(words, numbers, core_of(words))
 
@@ -27,15 +27,15 @@ class Pastes:
     """`is_exact`: the conversation tells the user's messages as such. Otherwise all of its words are searched."""
 
     is_exact: bool
-    pasted: deque[Dispatch] = field(default_factory=deque)
+    pasted: deque[Paste] = field(default_factory=deque)
     _words: str = ""
 
-    def add(self, dispatch: Dispatch) -> None:
+    def add(self, paste: Paste) -> None:
         if not self.pasted:
             self._words = ""
-        self.pasted.append(dispatch)
+        self.pasted.append(paste)
 
-    def found(self, prompt: str) -> list[Dispatch]:
+    def found(self, prompt: str) -> list[Paste]:
         """Those that these words of the conversation confirm. A terminal may have sent several as one."""
         core = core_of(prompt)
         if self.is_exact:
@@ -47,8 +47,8 @@ class Pastes:
             done.append(self.pasted.popleft())
         return done
 
-    def _in_order(self, core: str) -> list[Dispatch]:
-        matched: list[Dispatch] = []
+    def _in_order(self, core: str) -> list[Paste]:
+        matched: list[Paste] = []
         rest = core
         while rest:
             found = next((one for one in self.pasted if one not in matched and rest.startswith(one.core)), None)

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from paddock.bridges.dialogs import OpenDialog
 from paddock.bridges.pane import PaneState, TurnPane
-from paddock.bridges.pastes import Dispatch, Pastes
+from paddock.bridges.pastes import Paste, Pastes
 from paddock.bridges.screen import Dialog, PaneScreen, find_dialog
 from paddock.bridges.session_file import SessionFile
 from paddock.core.errors import PaddockError
@@ -63,7 +63,7 @@ class SaidStop(BaseException):
 class Typing:
     """Words on their way from the paste to the file. `entered` counts how often Enter was pressed."""
 
-    dispatch: Dispatch
+    paste: Paste
     pasted_at: float
     entered: int = 0
     entered_at: float = 0.0
@@ -78,7 +78,7 @@ class TerminalTurn:
         self._tells_ends = parser is not None and not isinstance(parser, SessionTextParser)
         self._file = SessionFile(order.session_log, order.session, order.cwd, parser)
         self._pastes = Pastes(is_exact=self._tells_ends)
-        self._waiting: deque[Dispatch] = deque((Dispatch.of(order.prompt, order.messages),))
+        self._waiting: deque[Paste] = deque((Paste.of(order.prompt, order.messages),))
         self._mailbox = Mailbox(Path(order.mailbox)) if order.mailbox else None
         self._interrupts = False
         self._typing: Typing | None = None
@@ -141,7 +141,7 @@ class TerminalTurn:
             self._end = None
             self._tell(replace(entry, text=clip(entry.text, TEXT_LIMIT)))
         for done in self._pastes.found(entry.text):
-            if self._typing is not None and self._typing.dispatch is done:
+            if self._typing is not None and self._typing.paste is done:
                 self._typing = None
             if done.numbers:
                 self._tell(MessagesTaken(done.numbers, f"in {self._file.path}"))
@@ -151,7 +151,7 @@ class TerminalTurn:
             if letter.request:
                 self._answer(letter)
             else:
-                self._waiting.append(Dispatch.of(letter.text, (letter.number,)))
+                self._waiting.append(Paste.of(letter.text, (letter.number,)))
                 self._interrupts = self._interrupts or letter.now
 
     def _answer(self, letter: Letter) -> None:
@@ -232,16 +232,16 @@ class TerminalTurn:
             self._interrupts = False
 
     def _paste(self) -> None:
-        dispatch = self._waiting.popleft()
-        self._pastes.add(dispatch)
+        paste = self._waiting.popleft()
+        self._pastes.add(paste)
         self._pane.leave_mode()
-        self._pane.paste(dispatch.text)
-        self._typing = Typing(dispatch, time.monotonic())
+        self._pane.paste(paste.text)
+        self._typing = Typing(paste, time.monotonic())
         self._end = None
 
     def _go_on_typing(self, typing: Typing) -> None:
         now = time.monotonic()
-        shown = self._screen.shows(typing.dispatch.core)
+        shown = self._screen.shows(typing.paste.core)
         if not typing.entered:
             if (shown and self._is_steady(ROUND_SECONDS)) or now - typing.pasted_at > SHOWN_SECONDS:
                 self._enter(typing)
@@ -254,7 +254,7 @@ class TerminalTurn:
             raise PaddockError(f"a message was pasted and is not in the conversation after {DELIVERY_SECONDS:.0f}s")
 
     def _is_in_input(self, typing: Typing) -> bool:
-        return self._screen.input_shows(typing.dispatch.core)
+        return self._screen.input_shows(typing.paste.core)
 
     def _enter(self, typing: Typing) -> None:
         typing.entered += 1
