@@ -61,7 +61,7 @@ class OpenDialog:
         self._letters.append(letter.number)
 
     def next_keys(self) -> tuple[str, ...]:
-        """None while there is no answer, or the screen has yet to follow the last key."""
+        """Empty while there is no answer, or the screen has yet to follow the last key."""
         if self._wanted is None or self.answered_by is not None or not self.reads_as_asked(self.seen):
             return ()
         if time.monotonic() - self._pressed_at < _KEY_SECONDS or self._keys >= _MOST_KEYS:

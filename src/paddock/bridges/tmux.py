@@ -13,7 +13,7 @@ import msgspec
 
 from paddock.bridges.terminal_turn import SaidStop, TerminalTurn
 from paddock.core.errors import PaddockError
-from paddock.core.trace import End, Error
+from paddock.core.trace import End, Error, TraceEntry
 from paddock.engines.bridge_lines import bridge_line
 from paddock.engines.tmux_order import TmuxOrder
 
@@ -47,8 +47,8 @@ def close(turn: TerminalTurn) -> None:
     turn.close()
 
 
-def say(entry: object) -> None:
-    sys.stdout.buffer.write(bridge_line(entry))  # type: ignore[arg-type]
+def say(entry: TraceEntry) -> None:
+    sys.stdout.buffer.write(bridge_line(entry))
     sys.stdout.buffer.flush()
 
 

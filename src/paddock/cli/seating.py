@@ -76,7 +76,7 @@ def told_of(workspace: Workspace, visited: Visited) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PaneSeat:
-    """A pane for a task; `settings` were said before the command's name, `options` after it."""
+    """A pane for a task; `options` are those of the command that runs in it."""
 
     workspace: Workspace
     tmux: Tmux

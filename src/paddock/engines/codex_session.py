@@ -30,7 +30,7 @@ class CodexSessionParser(CodexParser):
             case "response_item":
                 yield from self._response(payload)
             case "event_msg":
-                yield from self._event(payload, event)
+                yield from self._event(payload)
             case "token_usage_record":
                 self._has_records = True
                 yield trace.Usage(read_codex_tokens(payload.at("usage")), trace.UsageScope.DELTA)
@@ -54,14 +54,14 @@ class CodexSessionParser(CodexParser):
             case kind:
                 yield trace.Progress(kind)
 
-    def _event(self, said: Node, event: Node) -> Iterator[trace.TraceEntry]:
+    def _event(self, said: Node) -> Iterator[trace.TraceEntry]:
         match said.word("type"):
             case "user_message":
                 yield from self._prompted("user_message", said.text("message", limit=MAX_LINE_BYTES))
             case "item_completed":
                 yield from self._completed(said.at("item"))
             case "token_count":
-                yield from self._windows_told(event)
+                yield from self.read_windows(said.at("rate_limits"))
                 yield from self._counted(said.at("info"))
             case "error" | "stream_error":
                 yield from self._error(said.text("message", limit=trace.ERROR_LIMIT) or "error")
@@ -98,9 +98,6 @@ class CodexSessionParser(CodexParser):
             yield describe_error(message, _status(said.at("error", "codex_error_info")))
         self._reported = message
         yield trace.End(success=False, reason=message)
-
-    def _windows_told(self, event: Node) -> Iterator[trace.TraceEntry]:
-        yield from self.read_windows(event.at("payload", "rate_limits"))
 
     def _counted(self, info: Node) -> Iterator[trace.TraceEntry]:
         if self._has_records or not info.has("total_token_usage"):

@@ -91,9 +91,8 @@ def read_glance(state_dir: Path, now: float | None = None) -> Glance:
             _seen.clear()
         _seen[path] = known
     if now is None:
-        from paddock.fleet.clock import (
-            SYSTEM_CLOCK,
-        )  # imports asyncio, which would slow down commands that know the time
+        # It imports asyncio, which would slow down commands that know the time.
+        from paddock.fleet.clock import SYSTEM_CLOCK
 
         now = SYSTEM_CLOCK.now()
     age = now - known[1].at

@@ -65,7 +65,7 @@ class Tmux:
         return next(iter(self._list("-s", "-t", f"={name}:")), None)
 
     def panes(self) -> list[Pane]:
-        """None where no server runs."""
+        """Empty where no server runs."""
         return self._list("-a")
 
     def _list(self, *which: str) -> list[Pane]:
