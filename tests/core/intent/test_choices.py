@@ -138,7 +138,7 @@ def test_a_running_task_says_what_a_message_a_stop_and_an_edit_would_do(ledger: 
     task = ledger.add()
     ledger.start(task)
     choices = choices_of(ledger.board, ledger.task(task))
-    assert why(choices, "message") == "the agent hears it at the end of its turn"
+    assert why(choices, "message") == "the agent hears it at the end of its turn, or sooner if its engine can"
     assert why(choices, "stop") == "ends t1.1; its worktree and its commits are kept"
     assert why(choices, "edit").endswith("brief, agent, engine and kind are fixed until t1.1 ends")
     assert why(choices, "approve") == "it is running: there is nothing to land"

@@ -75,7 +75,7 @@ def _heard(_board: Board, task: Task) -> str:
     if task.options:
         return "answers what it waits for: one of the options"
     if live is not None:
-        return "the agent hears it at the end of its turn"
+        return "the agent hears it at the end of its turn, or sooner if its engine can"
     if task.phase in (Phase.READY, Phase.WAITING):
         return "its next attempt begins with it"
     return "its agent is started again with it"
