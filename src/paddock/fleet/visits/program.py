@@ -51,15 +51,21 @@ def require_company(site: Site, task: Task, attempt: Attempt, company: Company) 
     if company.program:
         _require_program(company.program[0], os.environ, "it is what you asked for")
         return
-    engine = site.engine(attempt.engine)
-    shell = f"`paddock connect {task.id} --shell` opens a shell there"
-    if not engine.capabilities.interactive:
-        raise PaddockError(f"engine `{engine.name}` has no terminal of its own to sit in front of", shell)
-    folder = site.attempt_folder(attempt.id)
-    launch = engine.interactive(TurnRequest("", site.state_dir, folder, base_env=os.environ))
+    engine, folder = site.engine(attempt.engine), site.attempt_folder(attempt.id)
+    launch = _interactive(engine, task, TurnRequest("", site.state_dir, folder, base_env=os.environ))
+    hint = f"`paddock engines check {engine.name}` tells more; {_offer_shell(task)}"
+    _require_program(launch.argv[0], launch.env, hint)
+
+
+def _interactive(engine: Engine, task: Task, request: TurnRequest) -> Launch:
+    launch = engine.interactive(request) if engine.capabilities.interactive else None
     if launch is None:
-        raise PaddockError(f"engine `{engine.name}` has no terminal of its own to sit in front of", shell)
-    _require_program(launch.argv[0], launch.env, f"`paddock engines check {engine.name}` tells more; {shell}")
+        raise PaddockError(f"engine `{engine.name}` has no terminal of its own to sit in front of", _offer_shell(task))
+    return launch
+
+
+def _offer_shell(task: Task) -> str:
+    return f"`paddock connect {task.id} --shell` opens a shell there"
 
 
 def _require_program(name: str, env: Mapping[str, str], hint: str) -> None:
@@ -95,7 +101,7 @@ async def plan_terminal(
     else:
         engine = site.engine(attempt.engine)
         plan = await _plan(site, store, task, opened, worktree)
-        launch = _engine_launch(site, engine, task, opened, worktree, plan)
+        launch = _interactive(engine, task, turn_request(site, engine, task, opened, worktree, plan))
         session = _session_of(site, engine, opened)
         note = _tell_so_far(worktree, plan) if opened.session is None else ""
     kept = {name: os.environ[name] for name in _OF_TERMINALS if name in os.environ}
@@ -112,15 +118,6 @@ async def _plan(site: Site, store: Store, task: Task, attempt: Attempt, worktree
         return TurnPlan("", "", attempt.session)
     words = await last_words(site, task, attempt)
     return plan_turn(site, store, task, attempt, worktree, TurnContext(last_words=words))
-
-
-def _engine_launch(
-    site: Site, engine: Engine, task: Task, attempt: Attempt, worktree: Worktree, plan: TurnPlan
-) -> Launch:
-    launch = engine.interactive(turn_request(site, engine, task, attempt, worktree, plan))
-    if launch is None:
-        raise PaddockError(f"engine `{engine.name}` has no terminal of its own to sit in front of")
-    return launch
 
 
 def _program_launch(site: Site, attempt: Attempt, worktree: Worktree, company: Company) -> Launch:
