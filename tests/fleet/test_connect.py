@@ -236,7 +236,7 @@ def test_tmux_keeps_the_seat_for_its_person_and_lets_others_watch(field: Yard) -
 
         other.start("connect", "t1", keep=True)
         assert other.await_end() == 1
-        assert f"error: `t1.2` is held by tester@{os.uname().nodename} since" in other.screen()
+        assert f"error: `t1.2` has been held by tester@{os.uname().nodename} since" in other.screen()
         assert "hint: `paddock connect t1 --watch` shows what they do" in other.screen()
         other.close_terminal()
         other.start("connect", "t1", "--watch", keep=True)

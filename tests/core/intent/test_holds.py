@@ -107,7 +107,7 @@ def test_the_second_person_is_told_who_holds_it_since_when_and_how_to_watch(ledg
     ledger.write(*hold_task(ledger.board, task, SEAT))
     with pytest.raises(PaddockError) as refused:
         hold_task(ledger.board, task, SEAT)
-    assert refused.value.message == "`t1.1` is held by ana@host since 15 Jan 08:00 UTC"
+    assert refused.value.message == "`t1.1` has been held by ana@host since 15 Jan 08:00 UTC"
     assert "paddock connect t1 --watch" in (refused.value.hint or "")
 
 

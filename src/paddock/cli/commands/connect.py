@@ -120,8 +120,9 @@ def _come_back(workspace: Workspace, tmux: Tmux | None, name: TaskId, attempt: A
         return attend(workspace, tmux, name, pane)
     held = attempt.held
     assert held is not None
+    since = since_words(held.since)
     raise PaddockError(
-        f"you hold `{attempt.id}` in another terminal on `{printable(held.host, 60)}` since {since_words(held.since)}",
+        f"you have held `{attempt.id}` in another terminal on `{printable(held.host, 60)}` since {since}",
         f"leave it there, or run `paddock handback {name}`",
     )
 

@@ -13,12 +13,10 @@ from paddock.core import events as ev
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.ids import TaskId
+from paddock.core.intent.obstacles import FOLLOWED
 from paddock.core.intent.tasks import Batch, Known, TaskSpec, add_tasks
-from paddock.core.tasks.task import Phase, Task
+from paddock.core.tasks.task import Task
 from paddock.core.tasks.vocabulary import Role
-
-FOLLOWED = frozenset({Phase.LANDED, Phase.CANCELLED})
-"""Where nothing more can be said to a task's own agent: what is to be done next is another task."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from paddock.core import events as ev
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
-from paddock.core.ids import AttemptId, TaskId, attempt_id, branch_name, printable, task_of
+from paddock.core.ids import AttemptId, TaskId, attempt_id, branch_name, task_of
 from paddock.core.intent.forks import follow_up
-from paddock.core.intent.obstacles import TaskAction, require_possible, since_words
+from paddock.core.intent.obstacles import TaskAction, held_words, require_possible
 from paddock.core.intent.tasks import Known
 from paddock.core.tasks.conversations import memory_of_turn, resumable_session
 from paddock.core.tasks.task import Attempt, Task
@@ -165,7 +165,7 @@ def hand_back(board: Board, name: TaskId, by: str, text: str = "", ended: ev.Tur
     assert live.held is not None
     if live.held.by != by:
         raise PaddockError(
-            f"`{live.id}` is held by {printable(live.held.by, 40)} since {since_words(live.held.since)}",
+            held_words(live, live.held),
             f"only they hand it back; `paddock stop {name}` ends what they do there",
         )
     return leave(board, live.id, ended, handback=words)

@@ -13,8 +13,11 @@ from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.ids import printable, some_names
 from paddock.core.tasks.life import may_retry
-from paddock.core.tasks.task import FINISHED, Phase, Task
+from paddock.core.tasks.task import FINISHED, Attempt, Hold, Phase, Task
 from paddock.core.tasks.vocabulary import Outcome
+
+FOLLOWED = frozenset({Phase.LANDED, Phase.CANCELLED})
+"""Where nothing more can be said to a task's own agent: what is to be done next is another task."""
 
 
 class TaskAction(StrEnum):
@@ -127,9 +130,8 @@ def _message(_board: Board, task: Task) -> Obstacle | None:
         hint = f"change its brief: `paddock edit {task.id} --brief …`"
         return _of(task, "has no agent yet", hint, "it has no agent yet: change its brief instead")
     if task.phase is Phase.QUEUED:
-        hint = f"take it out first: `paddock queue cancel {task.id}`"
-        return _of(task, f"{task.phase.words}: its agent is gone", hint)
-    if task.phase in {Phase.LANDED, Phase.CANCELLED}:
+        return _of(task, f"{task.phase.words}: its agent is gone", _unqueue(task))
+    if task.phase in FOLLOWED:
         return _of(task, f"{task.phase.words}: its agent is gone", _fork(task))
     return None
 
@@ -152,10 +154,10 @@ def _connect(_board: Board, task: Task) -> Obstacle | None:
     live = task.live_attempt
     if task.phase is Phase.CANCELLED and live is not None:
         return _ending(task)
-    if task.phase in {Phase.LANDED, Phase.CANCELLED}:
-        return _of(task, f"{task.phase.words}", _fork(task))
+    if task.phase in FOLLOWED:
+        return _of(task, task.phase.words, _fork(task))
     if task.phase is Phase.QUEUED:
-        return _of(task, "is in the merge queue", f"take it out first: `paddock queue cancel {task.id}`")
+        return _of(task, "is in the merge queue", _unqueue(task))
     if task.worker is None:
         return _of(task, "has no agent yet", "`paddock run` starts one when it is ready")
     if live is None:
@@ -164,7 +166,7 @@ def _connect(_board: Board, task: Task) -> Obstacle | None:
         first = f"wait for its verdict, or run `paddock stop {task.id}` first"
         return _of(task, f"is in review by `{live.id}`", first)
     if live.held is not None:
-        held = f"`{live.id}` is held by {printable(live.held.by, 40)} since {since_words(live.held.since)}"
+        held = held_words(live, live.held)
         return Obstacle(held, held, f"`paddock connect {task.id} --watch` shows what they do, without a say in it")
     return _ending(task)
 
@@ -196,12 +198,20 @@ def was_left(task: Task) -> bool:
     return task.phase is Phase.BLOCKED and last is not None and last.outcome is Outcome.LEFT and last.found is None
 
 
+def held_words(attempt: Attempt, hold: Hold) -> str:
+    return f"`{attempt.id}` has been held by {printable(hold.by, 40)} since {since_words(hold.since)}"
+
+
 def since_words(at: float) -> str:
     return time.strftime("%d %b %H:%M UTC", time.gmtime(at)).lstrip("0")
 
 
 def _of(task: Task, predicate: str, hint: str, why: str = "") -> Obstacle:
     return Obstacle(why or f"it {predicate}", f"task `{task.id}` {predicate}", hint)
+
+
+def _unqueue(task: Task) -> str:
+    return f"take it out first: `paddock queue cancel {task.id}`"
 
 
 def _fork(task: Task) -> str:
