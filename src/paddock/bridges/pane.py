@@ -9,10 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from paddock.core.errors import PaddockError
+from paddock.core.ids import printable
 from paddock.engines.tmux_order import socket_argv
 
 _ANSWER_SECONDS = 20.0
 _END_SECONDS = 4.0
+# tmux sees that a terminal is closed before it hears how the program in it has ended.
+_STATUS_SECONDS = 2.0
 _OPTIONS = (
     ("-g", "remain-on-exit", "on"),
     ("-g", "status", "off"),
@@ -33,11 +36,12 @@ class ServerGone(PaddockError):
 
 @dataclass(frozen=True, slots=True)
 class PaneState:
-    """`status` is that of the program, negative for a signal; None while it runs."""
+    """`status` is that of the program, negative for a signal; None while it runs. It `is_known` once tmux tells it."""
 
     pid: int
     status: int | None
     in_mode: bool
+    is_known: bool
 
 
 class TurnPane:
@@ -60,15 +64,23 @@ class TurnPane:
         self._call("set-option", "-g", "window-size", "manual")
 
     def state(self) -> PaneState:
-        return _read_state(self._call(*self._ask_state()))
+        return self._ask_state()[0]
 
     def look(self) -> tuple[PaneState, str]:
         """Its state and what its screen shows, by one call: this is asked several times a second."""
-        state, _, screen = self._call(*self._ask_state(), ";", "capture-pane", "-p", "-t", self._pane).partition("\n")
-        return _read_state(state), screen
+        return self._ask_state(";", "capture-pane", "-p", "-t", self._pane)
 
-    def _ask_state(self) -> tuple[str, ...]:
-        return ("display-message", "-p", "-t", self._pane, ",".join(f"#{{{name}}}" for name in _STATE))
+    def _ask_state(self, *more: str) -> tuple[PaneState, str]:
+        """With what `more` commands print."""
+        asked = ("display-message", "-p", "-t", self._pane, ",".join(f"#{{{name}}}" for name in _STATE))
+        deadline = time.monotonic() + _STATUS_SECONDS
+        while True:
+            said, _, printed = self._call(*asked, *more).partition("\n")
+            state = _read_state(said)
+            if state.status is None or state.is_known or time.monotonic() > deadline:
+                return state, printed
+            # It may have missed the signal: at the end of any child it looks at all of them.
+            self._call("run-shell", "true")
 
     def leave_mode(self) -> None:
         """Keys go to the program only outside tmux's own modes, into which somebody who watches may have gone."""
@@ -121,9 +133,13 @@ class TurnPane:
 
 
 def _read_state(said: str) -> PaneState:
-    pid, dead, code, killed, mode = said.strip().split(",")
+    """Raises ServerGone for an answer that is none: a server that is ending may still say that all is well."""
+    fields = said.strip().split(",")
+    if len(fields) != len(_STATE):
+        raise ServerGone(f"the tmux server of this turn is gone (it answered `{printable(said, 60)}`)")
+    pid, dead, code, killed, mode = fields
     status = None if dead != "1" else -int(killed) if killed.isdecimal() else int(code or 1)
-    return PaneState(int(pid), status, mode not in ("", "0"))
+    return PaneState(int(pid), status, mode not in ("", "0"), is_known=bool(code or killed))
 
 
 def _literal(word: str) -> str:
