@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from paddock.bridges.dialogs import OpenDialog
 from paddock.bridges.screen import Dialog, PaneScreen, find_dialog
-from paddock.sessions.mailbox import Letter
+from paddock.engines.letters import ReceivedLetter
 
 SCREENS = Path(__file__).with_name("screens")
 RULE = "─" * 60
@@ -85,7 +85,7 @@ def test_enter_is_only_pressed_when_the_mark_is_on_the_answer() -> None:
     assert seen is not None
     dialog = OpenDialog.of(seen)
     assert dialog.next_keys() == ()
-    dialog.choose(Letter(7, "Yes", request=dialog.request))
+    dialog.choose(ReceivedLetter(7, "Yes", request=dialog.request))
     assert (dialog.next_keys(), dialog.answered_by) == (("Up",), None)
     moved = find_dialog(
         shown(RULE, " Do you want to use this API key?", "  ❯ Yes", "    No (recommended)", "Enter to confirm")
@@ -103,21 +103,21 @@ def permission(command: str, marked: int = 0, *options: str) -> Dialog:
 @pytest.mark.usefixtures("at_once")
 def test_the_answer_to_one_dialog_is_never_given_to_the_next_with_the_same_options() -> None:
     dialog = OpenDialog.of(permission("ls"))
-    dialog.choose(Letter(7, "Yes"))
+    dialog.choose(ReceivedLetter(7, "Yes"))
     assert dialog.next_keys() == ("Enter",)
     dialog.seen = permission("rm -rf ~")
     assert dialog.next_keys() == ()
     assert not dialog.reads_as_asked(dialog.seen)
     late = OpenDialog.of(permission("ls"))
     late.seen = permission("rm -rf ~")
-    late.choose(Letter(8, "Yes"))
+    late.choose(ReceivedLetter(8, "Yes"))
     assert (late.next_keys(), late.answered_by) == ((), None)
 
 
 @pytest.mark.usefixtures("at_once")
 def test_enter_is_pressed_once_for_an_answer_and_what_asks_the_same_again_is_another_dialog() -> None:
     dialog = OpenDialog.of(permission("ls"))
-    dialog.choose(Letter(7, "Yes"))
+    dialog.choose(ReceivedLetter(7, "Yes"))
     assert dialog.next_keys() == ("Enter",)
     assert dialog.next_keys() == ()
     assert not dialog.was_in_vain
@@ -128,14 +128,14 @@ def test_enter_is_pressed_once_for_an_answer_and_what_asks_the_same_again_is_ano
 def test_a_clock_in_a_dialog_keeps_nobody_from_answering_it() -> None:
     dialog = OpenDialog.of(permission("ls (waited 9s, 00:09)"))
     dialog.seen = permission("ls (waited 12s, 00:12)")
-    dialog.choose(Letter(7, "Yes"))
+    dialog.choose(ReceivedLetter(7, "Yes"))
     assert dialog.next_keys() == ("Enter",)
 
 
 @pytest.mark.usefixtures("at_once")
 def test_an_answer_from_the_log_is_an_options_name_before_it_is_a_number() -> None:
     dialog = OpenDialog.of(permission("ls", 0, "2", "1"))
-    dialog.choose(Letter(7, "2"))
+    dialog.choose(ReceivedLetter(7, "2"))
     assert dialog.next_keys() == ("Enter",), "the first option, which is named 2"
 
 

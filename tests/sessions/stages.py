@@ -23,11 +23,10 @@ from tests.simulation.virtual import VirtualLoop, VirtualTime
 
 LISTENER = """
 import select, sys
-from pathlib import Path
-from paddock.sessions.mailbox import Mailbox
-mailbox, taken = Mailbox(Path(sys.argv[1])), 0
+from paddock.engines.letters import LetterBox
+mailbox, taken = LetterBox(sys.argv[1]), 0
 while taken < 3:
-    for letter in mailbox.take():
+    for letter in mailbox.take_all():
         taken += 1
         print(letter.number, flush=True)
     if taken < 3:

@@ -1,14 +1,17 @@
 """Letters to a running turn: found whatever became of the byte that wakes, and once however often they are posted."""
 
+import contextlib
 import os
 import select
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.sessions.mailbox import Letter, Mailbox, make_mailbox, post
+from paddock.engines.letters import LetterBox
+from paddock.sessions.mailbox import Letter, make_mailbox, post
 
 TEXTS = [
     "plain",
@@ -27,58 +30,63 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "mail"
 
 
-def is_awake(mailbox: Mailbox) -> bool:
-    return bool(select.select([mailbox], [], [], 0)[0])
+@contextlib.contextmanager
+def reading(folder: Path) -> Iterator[LetterBox]:
+    box = LetterBox(str(folder))
+    yield box
+    os.close(box.fileno())
+
+
+def take(box: LetterBox) -> list[Letter]:
+    return [Letter(one.number, one.text, one.now, one.request) for one in box.take_all()]
+
+
+def is_awake(box: LetterBox) -> bool:
+    return bool(select.select([box], [], [], 0)[0])
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
 def test_a_letter_arrives_as_it_was_written(folder: Path, text: str) -> None:
-    mailbox = Mailbox(folder)
-    assert not is_awake(mailbox)
-    post(folder, Letter(7, text, now=True, request="p1"))
-    assert is_awake(mailbox)
-    assert mailbox.take() == [Letter(7, text, now=True, request="p1")]
-    assert not is_awake(mailbox)
-    mailbox.close()
+    with reading(folder) as mailbox:
+        assert not is_awake(mailbox)
+        post(folder, Letter(7, text, now=True, request="p1"))
+        assert is_awake(mailbox)
+        assert take(mailbox) == [Letter(7, text, now=True, request="p1")]
+        assert not is_awake(mailbox)
 
 
 def test_what_was_posted_before_anybody_read_is_found_without_being_woken(folder: Path) -> None:
     for number in (12, 3, 100):
         post(folder, Letter(number, f"m{number}"))
-    mailbox = Mailbox(folder)
-    assert [letter.number for letter in mailbox.take()] == [3, 12, 100]
-    assert mailbox.take() == []
-    mailbox.close()
+    with reading(folder) as mailbox:
+        assert [letter.number for letter in take(mailbox)] == [3, 12, 100]
+        assert take(mailbox) == []
 
 
 def test_posting_it_again_is_no_second_letter_and_changes_nothing(folder: Path) -> None:
-    mailbox = Mailbox(folder)
-    post(folder, Letter(1, "first"))
-    assert mailbox.take() == [Letter(1, "first")]
-    post(folder, Letter(1, "other words"))
-    assert mailbox.take() == []
-    again = Mailbox(folder)
-    assert again.take() == [Letter(1, "first")], "a reader that starts again finds what was posted first"
-    mailbox.close()
-    again.close()
+    with reading(folder) as mailbox:
+        post(folder, Letter(1, "first"))
+        assert take(mailbox) == [Letter(1, "first")]
+        post(folder, Letter(1, "other words"))
+        assert take(mailbox) == []
+        with reading(folder) as again:
+            assert take(again) == [Letter(1, "first")], "a reader that starts again finds what was posted first"
 
 
 def test_a_writer_that_leaves_does_not_end_the_pipe(folder: Path) -> None:
-    mailbox = Mailbox(folder)
-    for number in range(1, 4):
-        post(folder, Letter(number, "x"))
-        assert [letter.number for letter in mailbox.take()] == [number]
-        assert not is_awake(mailbox)
-    mailbox.close()
+    with reading(folder) as mailbox:
+        for number in range(1, 4):
+            post(folder, Letter(number, "x"))
+            assert [letter.number for letter in take(mailbox)] == [number]
+            assert not is_awake(mailbox)
 
 
 def test_strange_files_are_no_letters(folder: Path) -> None:
     (folder / "5.letter").write_bytes(b"{torn")
     (folder / "six.letter").write_bytes(b"{}")
     (folder / "7.draft").write_bytes(b"{}")
-    mailbox = Mailbox(folder)
-    assert mailbox.take() == []
-    mailbox.close()
+    with reading(folder) as mailbox:
+        assert take(mailbox) == []
 
 
 def test_a_pipe_that_was_replaced_by_a_file_is_not_written_to(folder: Path) -> None:
@@ -97,9 +105,8 @@ def test_any_text_survives(
     make_mailbox(folder)
     text, request = (words.encode("utf-8", "replace").decode() for words in (text, request))
     post(folder, Letter(number, text, now, request))
-    mailbox = Mailbox(folder)
-    assert mailbox.take() == [Letter(number, text, now, request)]
-    mailbox.close()
+    with reading(folder) as mailbox:
+        assert take(mailbox) == [Letter(number, text, now, request)]
 
 
 def test_no_letter_is_written_through_what_an_agent_has_put_there(folder: Path, tmp_path: Path) -> None:
@@ -113,7 +120,8 @@ def test_no_letter_is_written_through_what_an_agent_has_put_there(folder: Path, 
     (folder / "9.letter").mkdir()
     post(folder, Letter(9, "hello"))
     assert mine.read_text() == "as it was"
-    assert [letter.number for letter in Mailbox(folder).take()] == [8]
+    with reading(folder) as mailbox:
+        assert [letter.number for letter in take(mailbox)] == [8]
 
 
 def test_a_mailbox_that_is_gone_or_leads_elsewhere_gets_no_letter(folder: Path, tmp_path: Path) -> None:

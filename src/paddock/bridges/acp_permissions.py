@@ -9,7 +9,7 @@ from paddock.core.trace import ID_LIMIT, DialogClosed, DialogOpened, MessagesTak
 from paddock.engines.acp_order import Policy
 from paddock.engines.acp_updates import read_argument
 from paddock.engines.jsonline import Node
-from paddock.sessions.mailbox import Letter
+from paddock.engines.letters import ReceivedLetter
 
 WORD_LIMIT = 100
 QUESTION_LIMIT = 1_000
@@ -98,7 +98,7 @@ class Permissions:
             return {"outcome": {"outcome": "cancelled"}}
         return {"outcome": {"outcome": "selected", "optionId": chosen.id}}
 
-    def answer(self, letter: Letter) -> bool:
+    def answer(self, letter: ReceivedLetter) -> bool:
         """Whether the letter was for a request; one that answers nothing that is still asked has had its effect."""
         if not letter.request:
             return False

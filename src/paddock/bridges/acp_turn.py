@@ -8,7 +8,6 @@ letter waits. A letter counts as taken only when the agent has shown that it wor
 import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from paddock.bridges.acp_permissions import Permissions, Tell
@@ -19,7 +18,7 @@ from paddock.core.trace import MessagesTaken, ModelTokens, Progress, TokenUsage,
 from paddock.engines.acp_order import AcpOrder
 from paddock.engines.acp_updates import UpdateReader, is_aside, read_end, read_usage
 from paddock.engines.jsonline import Node
-from paddock.sessions.mailbox import Letter, Mailbox
+from paddock.engines.letters import LetterBox, ReceivedLetter
 
 CANCEL_SECONDS = 30.0
 
@@ -45,8 +44,8 @@ class AcpTurn:
         self._tell = tell
         self._reader = UpdateReader()
         self._permissions = Permissions(order.permissions, tell, self._reader.deny)
-        self._mailbox = Mailbox(Path(order.mailbox)) if order.mailbox else None
-        self._letters: list[Letter] = []
+        self._mailbox = LetterBox(order.mailbox) if order.mailbox else None
+        self._letters: list[ReceivedLetter] = []
         self._sent: list[_Prompt] = []
         self._running: dict[asyncio.Task[None], _Prompt] = {}
         self._opened: Opened | None = None
@@ -174,10 +173,11 @@ class AcpTurn:
         """It does not take a prompt while another runs, whatever it has said: what it refused is for later."""
         self._queues = False
         self._sent.remove(prompt)
-        self._letters[:0] = [Letter(number, text) for number, text in zip(prompt.messages, prompt.texts, strict=True)]
+        again = zip(prompt.messages, prompt.texts, strict=True)
+        self._letters[:0] = [ReceivedLetter(number, text) for number, text in again]
 
     def _sort_letters(self) -> None:
-        for letter in self._mailbox.take() if self._mailbox is not None else ():
+        for letter in self._mailbox.take_all() if self._mailbox is not None else ():
             if not self._permissions.answer(letter):
                 self._letters.append(letter)
         self._news.set()

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from paddock.bridges.screen import Dialog
 from paddock.core.tasks.questions import recorded_option
-from paddock.sessions.mailbox import Letter
+from paddock.engines.letters import ReceivedLetter
 
 _KEY_SECONDS = 0.4
 _MOST_KEYS = 60
@@ -55,7 +55,7 @@ class OpenDialog:
         """Also where a clock runs in the words above the options."""
         return self.is_same(dialog) and _CLOCK.sub("", dialog.text) == _CLOCK.sub("", self.asked.text)
 
-    def choose(self, letter: Letter) -> None:
+    def choose(self, letter: ReceivedLetter) -> None:
         chosen = recorded_option(self.asked.options, letter.text)
         self._wanted = self.asked.options.index(chosen) if chosen is not None else None
         self._letters.append(letter.number)

@@ -33,10 +33,10 @@ from paddock.core.trace import (
     TraceEntry,
     clip,
 )
+from paddock.engines.letters import LetterBox, ReceivedLetter
 from paddock.engines.registry import load_engine
 from paddock.engines.session_text import SessionTextParser
 from paddock.engines.tmux_order import TmuxOrder
-from paddock.sessions.mailbox import Letter, Mailbox
 
 ROUND_SECONDS = 0.15
 STEADY_SECONDS = 0.6  # an unchanged screen with a place for words is ready for them
@@ -79,7 +79,7 @@ class TerminalTurn:
         self._file = SessionFile(order.session_log, order.session, order.cwd, parser)
         self._pastes = Pastes(is_exact=self._tells_ends)
         self._waiting: deque[Paste] = deque((Paste.of(order.prompt, order.messages),))
-        self._mailbox = Mailbox(Path(order.mailbox)) if order.mailbox else None
+        self._mailbox = LetterBox(order.mailbox) if order.mailbox else None
         self._interrupts = False
         self._typing: Typing | None = None
         self._dialog: OpenDialog | None = None
@@ -147,14 +147,14 @@ class TerminalTurn:
                 self._tell(MessagesTaken(done.numbers, f"in {self._file.path}"))
 
     def _take_letters(self) -> None:
-        for letter in self._mailbox.take() if self._mailbox is not None else ():
+        for letter in self._mailbox.take_all() if self._mailbox is not None else ():
             if letter.request:
                 self._answer(letter)
             else:
                 self._waiting.append(Paste.of(letter.text, (letter.number,)))
                 self._interrupts = self._interrupts or letter.now
 
-    def _answer(self, letter: Letter) -> None:
+    def _answer(self, letter: ReceivedLetter) -> None:
         if self._dialog is not None and self._dialog.request == letter.request:
             self._dialog.choose(letter)
 

@@ -1,5 +1,5 @@
-"""The turn's side of a mailbox (sessions/mailbox.py) and its receipts (bridge_lines.py), for programs that start by the
-hundred: it needs nothing but light parts of the standard library.
+"""The turn's side of a mailbox (sessions/mailbox.py) and its receipts (bridge_lines.py). Some of the programs that read
+letters start by the hundred, so it needs nothing but light parts of the standard library.
 """
 
 import json
@@ -18,7 +18,7 @@ class ReceivedLetter:
 
     __slots__ = ("now", "number", "request", "text")
 
-    def __init__(self, number: int, text: str, now: bool, request: str) -> None:
+    def __init__(self, number: int, text: str, *, now: bool = False, request: str = "") -> None:
         self.number = number
         self.text = text
         self.now = now
@@ -26,7 +26,7 @@ class ReceivedLetter:
 
 
 class LetterBox:
-    """Wait until `fileno()` is readable, then look at `waiting()`. A letter waits until it is `taken`."""
+    """Wait until `fileno()` is readable, then look at `waiting()`. A letter waits until it is taken."""
 
     def __init__(self, folder: str) -> None:
         """Raises OSError where there is no mailbox."""
@@ -55,13 +55,22 @@ class LetterBox:
     def take(self, letter: ReceivedLetter) -> None:
         self._taken.add(letter.number)
 
+    def take_all(self) -> list[ReceivedLetter]:
+        """All that are waiting, in the order they were sent. Does not block."""
+        letters = self.waiting()
+        self._taken.update(letter.number for letter in letters)
+        return letters
+
     def _read(self, number: int) -> ReceivedLetter | None:
         try:
             with open(os.path.join(self._folder, f"{number}{_ENDING}"), "rb") as file:
                 told = json.loads(file.read(_MOST_BYTES))
-            return ReceivedLetter(told["number"], told["text"], told.get("now") is True, str(told.get("request") or ""))
-        except (OSError, ValueError, KeyError, TypeError):
+            text, request = told["text"], told.get("request", "")
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
+        if told.get("number") != number or not isinstance(text, str) or not isinstance(request, str):
+            return None
+        return ReceivedLetter(number, text, now=told.get("now") is True, request=request)
 
 
 def receipt(numbers: list[int], evidence: str) -> bytes:

@@ -2,24 +2,21 @@
 
 The writer renames a letter into place and then writes one byte to the pipe; the reader sleeps on the pipe and then
 lists the folder. So a letter that is there is found whatever became of the byte, and one that is written twice is one
-letter. Who reads says in the turn's output which letters it has taken; nothing in here is a receipt.
+letter. The reader (engines/letters.py) says in the turn's output which letters it has taken; nothing in here is a
+receipt.
 """
 
 import contextlib
 import os
 import secrets
 import stat
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
 
-MAILBOX_VARIABLE = "PADDOCK_MAILBOX"
 _WAKE = "wake"
 _ENDING = ".letter"
-_MOST_BYTES = 4 * 1024 * 1024
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-_decode = msgspec.json.Decoder
 
 
 class Letter(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -71,42 +68,3 @@ def _wake(folder: int) -> None:
             os.write(wake, b".")
     finally:
         os.close(wake)
-
-
-@dataclass
-class Mailbox:
-    """The reader's side, in the turn's own process. Wait until `fileno()` is readable, then `take`."""
-
-    folder: Path
-    _taken: set[int] = field(default_factory=set)
-
-    def __post_init__(self) -> None:
-        # For writing too, so that the pipe never ends when a writer leaves.
-        self._wake = os.open(self.folder / _WAKE, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
-
-    def fileno(self) -> int:
-        return self._wake
-
-    def take(self) -> list[Letter]:
-        """Those that were not taken yet, in the order they were sent. Does not block."""
-        with contextlib.suppress(BlockingIOError):
-            while os.read(self._wake, 4096):
-                pass
-        new = [number for number in self._numbers() if number not in self._taken]
-        letters = [letter for number in sorted(new) if (letter := self._read(number)) is not None]
-        self._taken.update(letter.number for letter in letters)
-        return letters
-
-    def close(self) -> None:
-        os.close(self._wake)
-
-    def _numbers(self) -> list[int]:
-        names = (name.removesuffix(_ENDING) for name in os.listdir(self.folder) if name.endswith(_ENDING))
-        return [int(name) for name in names if name.isdecimal()]
-
-    def _read(self, number: int) -> Letter | None:
-        try:
-            with open(self.folder / f"{number}{_ENDING}", "rb") as file:
-                return _decode(Letter).decode(file.read(_MOST_BYTES))
-        except (OSError, msgspec.DecodeError):
-            return None

@@ -1,4 +1,4 @@
-"""The light reader of letters agrees with the mailbox, and its receipts are what the parser of bridges reads."""
+"""Letters are read as they were posted, and receipts are what the parser of bridges reads."""
 
 import os
 import select
@@ -9,11 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paddock.core.trace import DialogClosed, DialogOpened, MessagesTaken
-from paddock.engines import letters
 from paddock.engines.bridge_lines import BridgeParser, bridge_line
 from paddock.engines.letters import LetterBox, receipt, said
-from paddock.sessions import mailbox
-from paddock.sessions.mailbox import Letter, Mailbox, make_mailbox, post
+from paddock.sessions.mailbox import Letter, make_mailbox, post
 
 
 def described(letter: object) -> tuple[object, ...]:
@@ -34,16 +32,37 @@ LETTERS = (
 )
 
 
-def test_both_readers_find_the_same_letters(folder: Path) -> None:
+STRANGE = (
+    "not json",
+    "[" * 100_000,
+    "{}",
+    "[]",
+    '{"number": 7}',
+    '{"number": 8, "text": "of another number"}',
+    '{"number": 7, "text": ["no text"]}',
+    '{"number": 7, "text": "x", "request": 5}',
+)
+
+
+def test_letters_are_found_as_they_were_posted_in_the_order_of_their_numbers(folder: Path) -> None:
     for letter in LETTERS:
         post(folder, letter)
-    (folder / "7.letter").write_text("not json")
     (folder / "x.letter").write_text("{}")
-    light, full = LetterBox(str(folder)), Mailbox(folder)
+    box = LetterBox(str(folder))
     expected = sorted(map(described, LETTERS))
-    assert sorted(map(described, full.take())) == expected
-    assert [described(letter) for letter in light.waiting()] == expected
-    full.close()
+    assert [described(letter) for letter in box.waiting()] == expected
+    assert [described(letter) for letter in box.take_all()] == expected
+    assert box.take_all() == box.waiting() == []
+    os.close(box.fileno())
+
+
+@pytest.mark.parametrize("content", STRANGE, ids=range(len(STRANGE)))
+def test_what_is_no_letter_is_passed_over(folder: Path, content: str) -> None:
+    (folder / "7.letter").write_text(content)
+    post(folder, LETTERS[0])
+    box = LetterBox(str(folder))
+    assert [letter.number for letter in box.take_all()] == [12]
+    os.close(box.fileno())
 
 
 def test_a_letter_waits_until_it_is_taken_and_one_that_comes_wakes_the_reader(folder: Path) -> None:
@@ -67,10 +86,6 @@ def test_a_folder_that_is_no_mailbox_is_refused(tmp_path: Path) -> None:
         LetterBox(str(tmp_path))
     with pytest.raises(OSError, match="No such file"):
         LetterBox(str(tmp_path / "nowhere"))
-
-
-def test_both_name_the_variable_alike() -> None:
-    assert letters.MAILBOX_VARIABLE == mailbox.MAILBOX_VARIABLE
 
 
 @given(st.lists(st.integers(1, 2**53), max_size=5), st.text())
