@@ -79,7 +79,8 @@ def test_only_what_has_landed_or_was_cancelled_needs_a_follow_up(ledger: Ledger)
     [draft] = follow_up(ledger.board, name, "and now?", KNOWN, attempts=2)
     assert isinstance(draft.event, ev.TaskAdded)
     assert (draft.event.forks, draft.event.brief, draft.event.attempts) == ("t1.1", "and now?", 2)
-    assert told_of_follow_up(ledger.task(name), "t2") == "t1 was cancelled: its agent goes on in t2"
+    assert told_of_follow_up(ledger.task(name), TaskId("t2")) == "t1 was cancelled: its agent goes on in t2"
+    assert told_of_follow_up(ledger.task(name), None) == "t1 was cancelled: its agent would go on in a new task"
 
 
 def start_fork(ledger: Ledger) -> Attempt:

@@ -239,7 +239,7 @@ def _say_what_would(
     if reached:
         click.echo(f"would send {plural(size, 'byte')} to {', '.join(reached)}")
     for name in ended:
-        click.echo(told_of_follow_up(board.task(name), "a new task").replace("goes on", "would go on"))
+        click.echo(told_of_follow_up(board.task(name), None))
     for one in refused:
         complain(one.error.message, one.error.hint)
 
@@ -294,7 +294,7 @@ def _report(
         else:
             click.echo(f"queued as {name} for {record.task}{_held_up(board, record)}")
     for task, record in follow_ups.items():
-        click.echo(told_of_follow_up(board.task(task), str(record.task)))
+        click.echo(told_of_follow_up(board.task(task), record.task))
     for one in refused:
         complain(one.error.message, one.error.hint)
     is_waiting = bool(follow_ups) or any(record.seq not in told for record in records)

@@ -83,5 +83,7 @@ def follow_up(board: Board, name: TaskId, text: str, known: Known, attempts: int
     return fork_task(board, name, ForkSpec(text, attempts=attempts), known)
 
 
-def told_of_follow_up(task: Task, new: str) -> str:
-    return f"{task.id} {task.phase.words}: its agent goes on in {new}"
+def told_of_follow_up(task: Task, new: TaskId | None) -> str:
+    """`new` is the task; None before there is one."""
+    goes_on = f"goes on in {new}" if new is not None else "would go on in a new task"
+    return f"{task.id} {task.phase.words}: its agent {goes_on}"
