@@ -83,10 +83,10 @@ def exec_command(ctx: click.Context, task: str, command: tuple[str, ...], no_fen
     it runs in the agent's own worktree. After that has ended, it runs in a copy with its commits, which is thrown away:
     to change something, `paddock connect t3 --shell`.
     """
-    from paddock.fleet.visits.errand import run_errand
+    from paddock.fleet.visits.execution import execute_command
 
     workspace = open_workspace(ctx)
     board = workspace.board()
     attempt = attempt_named(board, task)
     shown = sys.stdin.fileno() if sys.stdin.isatty() and sys.stdout.isatty() else -1
-    ctx.exit(run_errand(workspace.site, board, attempt, command, fenced=not no_fence, shown=shown))
+    ctx.exit(execute_command(workspace.site, board, attempt, command, fenced=not no_fence, shown=shown))

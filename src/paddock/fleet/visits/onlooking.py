@@ -17,7 +17,7 @@ from paddock.engines.protocol import Launch
 from paddock.engines.tmux_order import tmux_socket, watching_argv
 from paddock.fleet.attempts.turn import fence_turn
 from paddock.fleet.site import Site
-from paddock.fleet.visits.errand import run_in_terminal
+from paddock.fleet.visits.execution import run_in_terminal
 from paddock.fleet.visits.place import find_place
 from paddock.fleet.visits.program import Company, fence_of
 from paddock.sessions.protocol import Turn, TurnOrder

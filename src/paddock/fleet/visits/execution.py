@@ -25,7 +25,9 @@ _PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
 _GRACE_SECONDS = 5.0
 
 
-def run_errand(site: Site, board: Board, attempt: Attempt, argv: Sequence[str], *, fenced: bool, shown: int) -> int:
+def execute_command(
+    site: Site, board: Board, attempt: Attempt, argv: Sequence[str], *, fenced: bool, shown: int
+) -> int:
     """Its exit status, 128 and more for a signal. With `shown`, a terminal, it runs in one of its own; otherwise, -1,
     it has our streams and no terminal. Nothing is recorded. Raises PaddockError."""
     with _worktree(site, board, attempt) as worktree:
