@@ -92,6 +92,13 @@ def test_a_fork_of_what_has_landed_begins_at_main(make_yard: MakeYard) -> None:
     assert yard.task("t3").phase == "landed"
 
 
+def test_the_command_says_where_a_fork_begins_and_with_which_conversation(yard: Yard) -> None:
+    yard.add(*WORK)
+    yard.run(code=0)
+    told = yard.paddock("fork", "t1", MORE)
+    assert "forks t1.1: it begins at what that has committed, with a copy of its conversation\n" in told
+
+
 def test_a_fork_that_commits_nothing_has_not_delivered_the_original(yard: Yard) -> None:
     yard.add(*WORK)
     yard.run(code=0)
@@ -107,7 +114,8 @@ def test_an_engine_without_the_conversation_is_told_what_was_done(yard: Yard) ->
         file.write(f'[engines.reader]\nresume = ["true"]\ncommand = ["sh", "-c", {json.dumps(work)}]\n')
     yard.add(*WORK, title="Write a")
     yard.run(code=0)
-    fork(yard, "t1", "Go on.", "--engine", "reader")
+    told = yard.paddock("fork", "t1", "Go on.", "--engine", "reader")
+    assert "forks t1.1: it begins at what that has committed, with a new conversation: reader is told what" in told
     yard.run(code=0)
     assert "nothing of the conversation of t1.1 that reader could go on with" in yard.attempt("t2").new_conversation
     told = prompts.read_text()

@@ -7,11 +7,12 @@ from paddock.cli.selection import parse_tasks
 from paddock.cli.terminal.text import cut, print_document
 from paddock.cli.workspace import open_workspace
 from paddock.core.events import TaskAdded
-from paddock.core.ids import parse_task, printable
+from paddock.core.ids import TaskId, parse_task, printable
 from paddock.core.intent.forks import ForkSpec, fork_task
 from paddock.core.tasks.task import Phase, Task
 from paddock.core.tasks.vocabulary import Role
 from paddock.core.wording import split_lists
+from paddock.fleet.site import Site
 
 
 @click.command("fork")
@@ -80,12 +81,20 @@ def fork_command(
         return
     agent_words = f"  for {printable(added.event.agent, 40)}" if added.event.agent else ""
     click.echo(f"added {added.task}  {cut(added.event.title, 80)}{agent_words}")
-    click.echo(f"forks {added.event.forks}: {_where(workspace.board().task(name))}")
+    board = workspace.board()
+    origin, new = board.task(name), board.task(added.task or TaskId(""))
+    click.echo(
+        f"forks {added.event.forks}: it begins {_where(origin)}with {_conversation(workspace.site, origin, new)}"
+    )
 
 
 def _where(task: Task) -> str:
     if task.role.only_reads:
-        return "it begins with a copy of its conversation"
-    if task.phase is Phase.LANDED:
-        return "it begins at main, where that work is, with a copy of its conversation"
-    return "it begins at what that has committed, with a copy of its conversation"
+        return ""
+    return "at main, where that work is, " if task.phase is Phase.LANDED else "at what that has committed, "
+
+
+def _conversation(site: Site, origin: Task, new: Task) -> str:
+    worker, engine = origin.worker, site.engine_name(new)
+    goes_on = worker is not None and worker.engine == engine and site.capabilities_of(engine).forks
+    return "a copy of its conversation" if goes_on else f"a new conversation: {engine} is told what was done"
