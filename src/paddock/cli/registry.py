@@ -24,7 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "down": ("up", "End the daemon; --now ends every agent too."),
     "web": ("web", "Show the fleet in a browser."),
     "stop": ("steer", "Stop running agents."),
-    "message": ("messages", "Send a follow-up to agents."),
+    "message": ("message", "Send a follow-up to agents."),
     "messages": ("messages", "Show what was sent to agents, delivered and answered."),
     "connect": ("connect", "Work with an agent yourself, in its own terminal."),
     "handback": ("connect", "Give a task back to its agent."),
