@@ -253,6 +253,16 @@ def test_an_agent_that_breaks_down_ends_the_turn_in_clear_words(
     assert "Traceback" not in turn.words
 
 
+def test_what_was_used_before_an_agent_breaks_down_is_told(stage: Stage) -> None:
+    gate = stage.root / "gate"
+    turn = stage.start(steps({"say": "begun"}, {"await": str(gate)}))
+    turn.await_that(lambda: stage.notes("waits"))
+    stage.post(4, steps({"exit": 3}))
+    gate.touch()
+    assert turn.wait() == 69, turn.words
+    assert turn.of(Usage) == [Usage(TokenUsage(10, 0, 1, 5), UsageScope.TURN)], "that of the first prompt"
+
+
 @pytest.mark.parametrize(
     ("argv", "status", "words"),
     [

@@ -77,4 +77,7 @@ def test_a_dry_run_tells_who_would_be_refused_and_who_would_go_on_in_a_new_task(
     assert "would send 5 bytes to t1\n" in said
     assert "t2 was cancelled: its agent would go on in a new task" in said
     assert "has no agent yet" in said
+    told = json.loads(yard.paddock("message", "t1-t3", "hello", "--dry-run", "--json", code=1))
+    assert (told["ids"], told["follow_ups"]) == (["t1"], [{"task": "t2", "in": None}])
+    assert [row["task"] for row in told["refused"]] == ["t3"]
     assert not yard.records(MessageSent)

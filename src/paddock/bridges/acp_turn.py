@@ -61,7 +61,17 @@ class AcpTurn:
         return self._queues and not self._permissions.is_open
 
     async def run(self, link: AgentLink) -> ExitStatus:
-        """To its end. Raises BridgeFailed where there is none, AgentRefused where the agent answers with an error."""
+        """To its end. Raises BridgeFailed where there is none, AgentRefused where the agent answers with an error.
+
+        What it has used is told however it ends."""
+        try:
+            await self._converse(link)
+        finally:
+            self._tell_all(self._reader.flush())
+            self._tell_usage()
+        return self._end()
+
+    async def _converse(self, link: AgentLink) -> None:
         self._link = link
         opened = await open_session(link, self._order)
         self._tell(opened.started)
@@ -78,7 +88,6 @@ class AcpTurn:
             if self._letters and (not self._running or self._may_queue):
                 letters, self._letters = self._letters, []
                 self._send([letter.text for letter in letters], [letter.number for letter in letters])
-        return self._end()
 
     async def cancel(self) -> None:
         """Ends what runs, for good."""
@@ -204,8 +213,6 @@ class AcpTurn:
 
     def _end(self) -> ExitStatus:
         """The last answer is the turn's."""
-        self._tell_all(self._reader.flush())
-        self._tell_usage()
         answer = self._sent[-1].answer
         if answer is None:
             return ExitStatus.STOPPED
@@ -227,8 +234,6 @@ class AcpTurn:
 
     def fail(self, refusal: AgentRefused) -> None:
         """Tells what an error of the agent means; the turn is over."""
-        self._tell_all(self._reader.flush())
-        self._tell_usage()
         self._tell(refusal.entry)
 
     def _tell_all(self, entries: Iterable[TraceEntry]) -> None:

@@ -193,11 +193,13 @@ def _say_what_would(
     board: Board, names: Sequence[TaskId], refused: Sequence[RefusedTask], text: str, *, as_json: bool
 ) -> None:
     size = len(text.encode())
-    if as_json:
-        print_document(ids=list(names), messages=[], bytes=size, refused=_as_rows(refused), dry_run=True)
-        return
     ended = [name for name in names if needs_follow_up(board.task(name))]
     reached = [name for name in names if name not in ended]
+    if as_json:
+        follow_ups = [{"task": name, "in": None} for name in ended]
+        rows = _as_rows(refused)
+        print_document(ids=reached, messages=[], follow_ups=follow_ups, bytes=size, refused=rows, dry_run=True)
+        return
     if reached:
         click.echo(f"would send {plural(size, 'byte')} to {', '.join(reached)}")
     for name in ended:
