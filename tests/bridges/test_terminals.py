@@ -20,8 +20,10 @@ TOY = Path(__file__).with_name("toy.py")
 
 
 @contextmanager
-def toy(folder: Path, prompt: str, *flags: str, messages: tuple[int, ...] = (1,)) -> Iterator[LiveBridge]:
-    """A turn of the toy; it passes for claude, whose files it writes."""
+def toy(
+    folder: Path, prompt: str, *flags: str, messages: tuple[int, ...] = (1,), path: str = ""
+) -> Iterator[LiveBridge]:
+    """A turn of the toy; it passes for claude, whose files it writes. `path` comes before where programs are."""
     program = folder / "claude"
     log = folder / "home" / ".claude" / "projects" / "p" / "s1.jsonl"
     log.parent.mkdir(parents=True)
@@ -33,7 +35,7 @@ def toy(folder: Path, prompt: str, *flags: str, messages: tuple[int, ...] = (1,)
         worktree=folder,
         folder=folder / "attempt",
         new_session_id="s1",
-        base_env={"PATH": os.environ["PATH"], "HOME": str(folder / "home")},
+        base_env={"PATH": f"{path}{os.environ['PATH']}", "HOME": str(folder / "home")},
         mailbox=folder / "mail",
         messages=messages,
     )
@@ -124,6 +126,18 @@ def test_a_program_that_exits_gives_its_status(tmp_path: Path) -> None:
         assert bridge.finish() == 7
     assert "status 7" in bridge.all(Error)[-1].message
     assert [entry.success for entry in bridge.all(End)] == [False]
+
+
+def test_a_tmux_that_is_too_old_is_named_before_anything_runs_in_it(tmp_path: Path) -> None:
+    old = tmp_path / "old" / "tmux"
+    old.parent.mkdir()
+    old.write_text("#!/bin/sh\necho tmux 3.0a\n")
+    old.chmod(0o755)
+    with toy(tmp_path, "hello there", path=f"{old.parent}:") as bridge:
+        assert bridge.finish() == 1
+    assert [error.message for error in bridge.all(Error)] == [
+        "tmux 3.0a is too old for an agent of mode `tmux`: 3.2 is needed"
+    ]
 
 
 def test_a_killed_server_is_a_failure_that_says_so(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import time
@@ -12,6 +13,8 @@ from paddock.core.errors import PaddockError
 from paddock.core.ids import printable
 from paddock.engines.tmux_order import socket_argv
 
+_OLDEST = (3, 2)
+_VERSION = re.compile(r"(\d+)\.(\d+)")
 _ANSWER_SECONDS = 20.0
 _END_SECONDS = 4.0
 # tmux sees that a terminal is closed before it hears how the program in it has ended.
@@ -51,6 +54,7 @@ class TurnPane:
 
     def start(self, argv: tuple[str, ...], cwd: str, columns: int, rows: int) -> None:
         self._socket.parent.mkdir(parents=True, exist_ok=True)
+        self._require_version()
         with contextlib.suppress(FileNotFoundError):
             self._socket.unlink()
         words = ["start-server", ";"]
@@ -62,6 +66,13 @@ class TurnPane:
         self._pane = self._call(*words, "--", *map(_literal, inside)).split()[-1]
         # Whoever watches must not change its size. Some versions crash where it is set before there is a window.
         self._call("set-option", "-g", "window-size", "manual")
+
+    def _require_version(self) -> None:
+        said = self._call("-V").strip()
+        version = _VERSION.search(said)
+        if version is not None and (int(version[1]), int(version[2])) < _OLDEST:
+            oldest = ".".join(map(str, _OLDEST))
+            raise PaddockError(f"{printable(said, 40)} is too old for an agent of mode `tmux`: {oldest} is needed")
 
     def state(self) -> PaneState:
         return self._ask_state()[0]
