@@ -14,7 +14,7 @@ from paddock.cli.workspace import open_workspace
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.ids import task_of
 from paddock.core.intent.selection import attempt_named
-from paddock.fleet.visits.place import find_place
+from paddock.fleet.visits.place import find_place, share_place
 from paddock.fleet.visits.program import Company
 
 
@@ -47,12 +47,12 @@ def open_command(ctx: click.Context, task: str) -> None:
             raise PaddockError(f"the editor `{cut(editor[0], 60)}` was not found", _SET_EDITOR)
         sit_here(workspace, task_of(attempt.id), Company((*editor, "."), fenced=False))
         return
-    folder = find_place(workspace.site, attempt).path
-    click.echo(f"{attempt.id} is at work there: what you change, its agent sees", err=True)
-    try:
-        ended = subprocess.run((*editor, "."), cwd=folder, check=False)
-    except OSError as error:
-        raise PaddockError(f"the editor `{editor[0]}` cannot be run: {error.strerror}", _SET_EDITOR) from None
+    with share_place(workspace, attempt) as worktree:
+        click.echo(f"{attempt.id} is at work there: what you change, its agent sees", err=True)
+        try:
+            ended = subprocess.run((*editor, "."), cwd=worktree.path, check=False)
+        except OSError as error:
+            raise PaddockError(f"the editor `{editor[0]}` cannot be run: {error.strerror}", _SET_EDITOR) from None
     ctx.exit(ended.returncode if ended.returncode >= 0 else 128 - ended.returncode)
 
 
@@ -89,4 +89,4 @@ def exec_command(ctx: click.Context, task: str, command: tuple[str, ...], no_fen
     board = workspace.board()
     attempt = attempt_named(board, task)
     shown = sys.stdin.fileno() if sys.stdin.isatty() and sys.stdout.isatty() else -1
-    ctx.exit(execute_command(workspace.site, board, attempt, command, fenced=not no_fence, shown=shown))
+    ctx.exit(execute_command(workspace, board, attempt, command, fenced=not no_fence, shown=shown))

@@ -5,7 +5,8 @@ import contextlib
 import os
 import signal
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
@@ -15,8 +16,9 @@ from paddock.engines.environment import pass_on
 from paddock.engines.protocol import Launch
 from paddock.fleet.attempts.turn import fence_turn
 from paddock.fleet.site import Site
-from paddock.fleet.visits.place import borrow_place, find_place
+from paddock.fleet.visits.place import borrow_place, share_place
 from paddock.fleet.visits.program import Company, fence_of
+from paddock.fleet.workspace import Workspace
 from paddock.git.worktrees.furnish import Worktree
 from paddock.sessions.protocol import Turn, TurnOrder
 from paddock.sessions.terminal import Terminal, command_line
@@ -26,23 +28,20 @@ _GRACE_SECONDS = 5.0
 
 
 def execute_command(
-    site: Site, board: Board, attempt: Attempt, argv: Sequence[str], *, fenced: bool, shown: int
+    workspace: Workspace, board: Board, attempt: Attempt, argv: Sequence[str], *, fenced: bool, shown: int
 ) -> int:
     """Its exit status, 128 and more for a signal. With `shown`, a terminal, it runs in one of its own; otherwise, -1,
     it has our streams and no terminal. Nothing is recorded. Raises PaddockError."""
-    with _worktree(site, board, attempt) as worktree:
-        order = _order(site, board, attempt, worktree, argv, fenced=fenced)
+    with _worktree(workspace, board, attempt) as worktree:
+        order = _order(workspace.site, board, attempt, worktree, argv, fenced=fenced)
         status = asyncio.run(run_in_terminal(order, shown)) if shown >= 0 else _in_streams(order)
     return status if status >= 0 else 128 - status
 
 
-@contextlib.contextmanager
-def _worktree(site: Site, board: Board, attempt: Attempt) -> Iterator[Worktree]:
+def _worktree(workspace: Workspace, board: Board, attempt: Attempt) -> AbstractContextManager[Worktree]:
     if attempt.live:
-        yield find_place(site, attempt)
-        return
-    with borrow_place(site, board, board.task(task_of(attempt.id)), attempt) as worktree:
-        yield worktree
+        return share_place(workspace, attempt)
+    return borrow_place(workspace.site, board, board.task(task_of(attempt.id)), attempt)
 
 
 def _order(

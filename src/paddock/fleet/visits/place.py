@@ -14,7 +14,9 @@ from paddock.core.tasks.task import Attempt, Task
 from paddock.fleet.attempts.ground import Unprepared
 from paddock.fleet.attempts.preparation import prepare_worktree
 from paddock.fleet.site import Site
+from paddock.fleet.workspace import Workspace
 from paddock.git.worktrees.furnish import Worktree
+from paddock.git.worktrees.guests import be_guest
 from paddock.git.worktrees.prepare import PreparedWorktree, WorktreeOrder, find, release
 from paddock.git.worktrees.slots import hold_attempt
 
@@ -45,6 +47,20 @@ def find_place(site: Site, attempt: Attempt) -> Worktree:
         f"`paddock connect {task_of(attempt.id)} --shell` brings it back for you, "
         f"`paddock exec {attempt.id} -- …` for one command",
     )
+
+
+@contextlib.contextmanager
+def share_place(workspace: Workspace, attempt: Attempt) -> Iterator[Worktree]:
+    """The worktree of a live attempt. Nobody else is given it before the block is left, also where the attempt ends
+    meanwhile; then it is given back. Raises PaddockError if it has none."""
+    site, task = workspace.site, task_of(attempt.id)
+    find_place(site, attempt)  # nobody waits for one that is being prepared
+    with be_guest(site.root, attempt.id):
+        yield find_place(site, attempt)
+    live = workspace.board().task(task).live_attempt
+    if live is None or live.id != attempt.id:
+        with contextlib.suppress(PaddockError, OSError):  # the janitor repeats it
+            release(site.root, attempt.id, f"{attempt.id} ended", discard=attempt.role.only_reads)
 
 
 @contextlib.contextmanager

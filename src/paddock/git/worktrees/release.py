@@ -23,6 +23,7 @@ from paddock.git.worktrees.checkout import (
     require_ours,
 )
 from paddock.git.worktrees.delivery import Saved, enclosure_of, listen, save_commits_aside, save_work
+from paddock.git.worktrees.guests import has_guests
 from paddock.git.worktrees.setup import stop_leftover
 from paddock.git.worktrees.slots import (
     Slot,
@@ -62,7 +63,8 @@ def release(
     *,
     discard: bool = False,
 ) -> Released:
-    """Secure what the attempt left and return its worktree to the pool. Nothing to do when it has none.
+    """Secure what the attempt left and return its worktree to the pool. Nothing to do when it has none, or while
+    somebody runs something there: whoever leaves last does it.
 
     No process of the attempt may be alive. `why` goes into the rescue commit's message. With `discard` nothing is
     secured.
@@ -71,6 +73,8 @@ def release(
         if taken is None:
             return Released()
         slot, record, lock = taken
+        if has_guests(slot):
+            return Released()
         with contextlib.suppress(OSError):
             if secured is not None and _return_untouched(root, slot, record, lock, secured, checkpoint):
                 return Released(slot.number)

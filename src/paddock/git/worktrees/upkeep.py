@@ -19,6 +19,7 @@ from paddock.git.enclosure.enclosure import identify
 from paddock.git.lock import Lock
 from paddock.git.worktrees.branches import find_branch
 from paddock.git.worktrees.delivery import enclosure_of, listen
+from paddock.git.worktrees.guests import has_guests
 from paddock.git.worktrees.release import Released, give_back, release, remove_slot, secure
 from paddock.git.worktrees.slots import (
     Slot,
@@ -99,6 +100,8 @@ def _hold_as_seen(root: WorktreeRoot, slot: Slot, seen: RemoveWorktree) -> Itera
         lock = stack.enter_context(hold_if_free(slot))
         if lock is None:
             raise ChangedMeanwhile("it is in use, or gone already")
+        if has_guests(slot):
+            raise ChangedMeanwhile("somebody's command runs there")
         record = read_record(slot)
         state, attempt = (record.state, record.attempt) if record is not None else (None, "")
         if (state, attempt, os.path.lexists(slot.path)) != (seen.state, seen.attempt, seen.present):
