@@ -70,6 +70,7 @@ class SeatedVisit:
         self._why = ""
         self._attempt: AttemptId | None = None
         self._is_follow_up = False
+        self._interrupts = False
         self._handback: str | None = None
 
     async def run(self) -> Visited:
@@ -93,7 +94,7 @@ class SeatedVisit:
         if self._is_follow_up:
             held = self._workspace.append(store, self._following_up(board.task(self._name), seat))
         else:
-            held = self._workspace.append(store, lambda board: hold_task(board, self._name, seat))
+            held = self._workspace.append(store, self._taking_over(seat))
         last = held[-1]
         assert last.task is not None
         assert last.attempt is not None
@@ -101,6 +102,14 @@ class SeatedVisit:
             self._tell(told_of_follow_up(board.task(self._name), last.task))
         self._name, self._attempt = last.task, last.attempt
         return last.attempt
+
+    def _taking_over(self, seat: Seat) -> Callable[[Board], list[Draft]]:
+        def decide(board: Board) -> list[Draft]:
+            live = board.task(self._name).live_attempt
+            self._interrupts = live is not None and live.turn_open
+            return hold_task(board, self._name, seat)
+
+        return decide
 
     def _following_up(self, task: Task, seat: Seat) -> Callable[[Board], list[Draft]]:
         site, known, name = self._site, self._workspace.known, task.id
@@ -159,16 +168,14 @@ class SeatedVisit:
         return begun, planned
 
     async def _await_turn_end(self, store: Store, name: AttemptId) -> None:
-        told = False
+        if self._interrupts:
+            self._tell(f"waiting until the turn of {name} has ended …")
         while self._held(board := store.board(), name).turn_open:
             self._require_staying()
             if look_for_daemon(board, self._site.clock.now()).presence in ABSENT:
                 raise PaddockError(
                     f"the daemon is gone that was to end the turn of `{name}`", "`paddock up`, then connect again"
                 )
-            if not told:
-                self._tell(f"waiting until the turn of {name} has ended …")
-                told = True
             await wait_for(self._wake, LOOK_SECONDS)
             self._wake.clear()
 
