@@ -9,7 +9,8 @@ from paddock.views.document import Document
 
 
 class RevivedTask(msgspec.Struct, frozen=True):
-    """`how` is `resumed`, `taken over` or `retried`; `lost` is what cannot be brought back, empty if nothing."""
+    """`how` is `resumed`, `judged`, `taken over` or `retried`; `lost` is what cannot be brought back, empty if nothing
+    is."""
 
     id: str
     title: str

@@ -142,3 +142,37 @@ def test_whatever_was_lost_every_event_is_legal_and_the_second_time_there_is_not
             assert ledger.task(name) is before[name], "the fleet looks after it"
         if plight == "elsewhere":
             assert ledger.task(name).live_attempt is None
+
+
+def visited(ledger: Ledger, step: str) -> tuple[TaskId, AttemptId]:
+    """A task whose work has ended, and somebody on a host that is gone who holds it since."""
+    task, attempt = running(ledger)
+    ledger.write(ev.Draft(ev.TurnEnded(1, exit=0, session="s"), task, attempt))
+    delivered = ev.AttemptEnded(Outcome.DELIVERED, Step(step), True, "1 commit", head=HEAD, base="d" * 40)
+    ledger.write(ev.Draft(delivered, task, attempt))
+    ledger.write(*hold_task(ledger.board, task, Seat("h", "h", "1 1 boot")))
+    live = ledger.task(task).live_attempt
+    assert live is not None
+    return task, live.id
+
+
+@pytest.mark.parametrize(("step", "phase"), [("approval", Phase.APPROVAL), ("review", Phase.REVIEWING)])
+@pytest.mark.parametrize("head", [None, HEAD])
+def test_a_task_that_was_visited_on_a_host_that_is_gone_stands_as_it_was_found(
+    step: str, phase: Phase, head: str | None
+) -> None:
+    ledger = Ledger()
+    task, visit = visited(ledger, step)
+    before = ledger.task(task)
+    ledger.write(*resurrect(ledger.board, {visit: AttemptLoss(Plight.ELSEWHERE, head=head)}, NOW))
+    after = ledger.task(task)
+    assert (after.phase, after.reason) == (phase, "1 commit")
+    assert (after.head, after.base) == (HEAD, "d" * 40) == (before.head, before.base)
+
+
+def test_what_a_visitor_on_a_host_that_is_gone_had_committed_is_the_work() -> None:
+    ledger = Ledger()
+    task, visit = visited(ledger, "approval")
+    ledger.write(*resurrect(ledger.board, {visit: AttemptLoss(Plight.ELSEWHERE, head="e" * 40)}, NOW))
+    after = ledger.task(task)
+    assert (after.phase, after.head, after.base) == (Phase.APPROVAL, "e" * 40, "b" * 40)

@@ -107,6 +107,9 @@ def _lines(board: Board, one: Casualty) -> list[str]:
     match one.revived.how:
         case Revival.RESUMED:
             words = f"goes on from {attempt.id}"
+        case Revival.JUDGED:
+            by = printable(attempt.held.by, 40) if attempt.held is not None else "a person"
+            words = f"was held by {by}, whose terminal is gone: what is there in {attempt.id} is judged"
         case Revival.TAKEN_OVER:
             words = f"is taken over from host `{printable(attempt.host, 60)}`, and goes on from {attempt.id}"
         case Revival.RETRIED:

@@ -41,6 +41,8 @@ class Revival(StrEnum):
     """Its turn is over, and the fleet goes on from there."""
     TAKEN_OVER = "taken over"
     """Its host is gone for good."""
+    JUDGED = "judged"
+    """A person held it, whose terminal is gone: what is there is judged, as if they had left."""
     RETRIED = "retried"
     """It had given up."""
 
@@ -81,7 +83,7 @@ def _revival(task: Task, losses: Mapping[AttemptId, AttemptLoss]) -> Revived | N
             return None
         if loss.plight is Plight.ELSEWHERE:
             return Revived(task.id, live, Revival.TAKEN_OVER)
-        return Revived(task.id, live, Revival.RESUMED)
+        return Revived(task.id, live, Revival.RESUMED if live.held is None else Revival.JUDGED)
     worker = task.worker
     if worker is None or task.question or not _gave_up(task, worker):
         return None
@@ -122,7 +124,7 @@ def resurrect(
             case Revival.RETRIED:
                 more = max(1, task.allowed - task.counted)
                 drafts.append(ev.Draft(ev.TaskRetried(more, "brought back"), task=task.id))
-            case Revival.RESUMED:
+            case Revival.RESUMED | Revival.JUDGED:
                 drafts += _end_turn(task, one.attempt, losses[one.attempt.id])
             case Revival.TAKEN_OVER:
                 drafts += _take_over(board, task, one.attempt, losses[one.attempt.id], now)
@@ -136,21 +138,30 @@ def _end_turn(task: Task, attempt: Attempt, loss: AttemptLoss) -> list[ev.Draft]
     return [ev.Draft(loss.ended, task=task.id, attempt=attempt.id)]
 
 
+def _verdict(attempt: Attempt, why: str) -> Verdict:
+    """A task that somebody only visited stands as they found it."""
+    if attempt.held is None:
+        return Verdict(Outcome.LOST, why)
+    return Verdict(Outcome.LEFT, attempt.found.reason if attempt.found is not None else why)
+
+
 def _take_over(board: Board, task: Task, attempt: Attempt, loss: AttemptLoss, now: float) -> list[ev.Draft]:
     why = f"its host `{printable(attempt.host, 60)}` is gone"
     seen = loss.ended if loss.ended is not None and loss.ended.turn == attempt.turn else None
     ended_turn = seen or ev.TurnEnded(attempt.turn, exit=None, ended_by=EndedBy.REBOOT, problem=why)
     events: list[ev.Event] = [ended_turn] if attempt.turn_open else []
     events += [ev.HoldEnded(reason=why)] if attempt.held is not None else []
-    verdict = Verdict(Outcome.LEFT if attempt.held is not None else Outcome.LOST, why)
+    verdict = _verdict(attempt, why)
     following = decide_next(verdict, task, attempt, now, 0.0)
     step = Step.RETRY if verdict.outcome is Outcome.LOST and attempt.stop_requested is None else following.step
+    is_as_found = attempt.found is not None and loss.head in (None, task.head)
     ended = ev.AttemptEnded(
         outcome=verdict.outcome,
         next=step,
         counted=False,
-        reason=why,
-        head=loss.head,
+        reason=verdict.reason,
+        head=task.head if is_as_found else loss.head,
+        base=task.base if is_as_found else attempt.base,
         unblock=following.unblock,
     )
     drafts = [ev.Draft(event, task=task.id, attempt=attempt.id) for event in (*events, ended)]
