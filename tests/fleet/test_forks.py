@@ -150,3 +150,34 @@ def test_a_script_waits_for_forks_as_for_any_other_task(yard: Yard) -> None:
     assert waiting.wait() == 0
     assert '"status": "reached"' in waiting.words
     assert fleet.wait() == 0, fleet.words
+
+
+def test_a_fork_lands_after_the_work_that_it_builds_on_whichever_was_queued_first(make_yard: MakeYard) -> None:
+    yard = make_yard(PADDOCK_LAND_CI="true")
+    yard.add(*WORK)
+    yard.run(code=0)
+    fork(yard, "t1", MORE)
+    yard.run(code=0)
+    delivered = yard.attempt("t2").head
+    for name in ("t2", "t1"):
+        yard.paddock("land", name)
+    yard.run(code=0)
+    assert [(one.id, one.outcome) for one in yard.board().queue.decided] == [("t1", "landed"), ("t2", "landed")]
+    assert yard.task("t2").head == delivered, "nobody has written its commits again"
+    assert yard.git("log", "--no-merges", "--format=%s", "main").splitlines() == ["Add more", "Add a", "First commit"]
+
+
+def test_a_fork_that_lands_alone_takes_along_what_it_was_approved_with(make_yard: MakeYard) -> None:
+    yard = make_yard(PADDOCK_LAND_CI="true")
+    yard.add(*WORK)
+    yard.run(code=0)
+    fork(yard, "t1", play(write("a.txt", "hello\nagain\n"), commit("Add to a")))
+    yard.run(code=0)
+    assert "+again" in yard.paddock("diff", "t2")
+    yard.paddock("land", "t2")
+    yard.run()
+    assert [yard.task(name).phase for name in ("t1", "t2")] == ["approval", "landed"]
+    assert yard.git("show", "main:a.txt") == "hello\nagain"
+    yard.paddock("land", "t1")
+    yard.run(code=0)
+    assert (yard.task("t1").phase, yard.task("t1").reason) == ("noop", "main already has everything it changes")

@@ -85,7 +85,8 @@ class Stranded:
 
     def _look(self, task: Task, head: str) -> Rebased:
         assert task.worker is not None
-        repo, sure = self.site.repo, not self.site.config.land.remote
+        # A fork begins at another task's commits, which main has never had.
+        repo, sure = self.site.repo, not self.site.config.land.remote and task.forks is None
         lost = lost_ground(repo, self.main, head, task.worker.base, sure=sure)
         return Rebased(lost, rebase_own(repo, self.main, head, lost, task.title) if lost else None)
 
