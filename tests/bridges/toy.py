@@ -1,8 +1,9 @@
 """A small terminal program in the manner of agent CLIs, for tests of what drives them: python toy.py LOG [FLAGS].
 
 It takes pasted and typed words, appends what was said to LOG in the format of claude's session files, and does what a
-message asks: `work` shows that it is busy until the file LOG.go is there, `ask` opens a dialog, `limit` fails as a
-provider's refusal does, `die` exits with status 7. `--trust` begins with a dialog; `--deaf` ignores the first Enter.
+message asks: `work`, or TOY-WORK anywhere, shows that it is busy until the file LOG.go is there, `ask` opens a dialog,
+`limit` fails as a provider's refusal does, `die` exits with status 7. `--trust` begins with a dialog; `--deaf` ignores
+the first Enter.
 """
 
 import json
@@ -49,7 +50,7 @@ class Toy:
         origin = {"kind": "human"}
         self.log(type="user", message={"role": "user", "content": words}, origin=origin)
         self.said.append(f"❯ {words[:40]}".replace("\n", " "))
-        if words.startswith("work"):
+        if words.startswith("work") or "TOY-WORK" in words:
             self.mode = "busy"
         elif words.startswith("ask"):
             self.mode, self.marked = "ask", 0

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from paddock.core.events import AttemptStarted, MessageSent, ReportGiven, TurnStarted
+from paddock.core.events import AttemptStarted, MessagesDelivered, MessageSent, ReportGiven, TurnStarted
 from paddock.core.tasks.task import Attempt
 from paddock.core.upkeep.survey import SlotState
 from paddock.git.worktrees.slots import SlotRecord, hold_slot, slot_at, write_record
@@ -94,6 +94,24 @@ def test_tasks_done_in_one_session_are_done_in_one_folder(make_yard: MakeYard) -
     assert {folder for name in ("t1", "t2", "t3") for folder in folders(yard, name)} == {"w1"}
     assert subjects(yard) == ["Add more", "Add a"]
     assert [subjects(yard, name) for name in ("t2", "t3")] == [["Add b"], ["Add c"]]
+    yard.assert_nothing_is_left()
+
+
+def test_a_message_that_interrupts_a_task_in_anothers_session_is_for_that_task_alone(make_yard: MakeYard) -> None:
+    yard = make_yard(PADDOCK_LIMITS_INLINE="true", PADDOCK_LIMITS_MAX_AGENTS="1")
+    ready = yard.folder / "ready"
+    never: tuple[Step, ...] = ({"run": ["touch", str(ready)]}, {"wait_for": str(yard.folder / "never")})
+    yard.add_all([{"brief": play(*WORK)}, {"brief": play(*never)}], convoy="c")
+    fleet = yard.start("run", "--until-idle")
+    yard.await_that(ready.exists, "the second task")
+    yard.paddock("message", "t2", "--now", MORE)
+    assert fleet.wait() == 0, fleet.words
+    first, second = yard.attempt("t1"), yard.attempt("t2")
+    assert second.session == first.session
+    assert (second.outcome, subjects(yard, "t2")) == ("delivered", ["Add more"])
+    assert (len(yard.task("t1").attempts), subjects(yard, "t1")) == (1, ["Add a"])
+    [receipt] = yard.records(MessagesDelivered)
+    assert receipt.attempt == "t2.1"
     yard.assert_nothing_is_left()
 
 

@@ -242,6 +242,27 @@ def test_a_service_that_fails_is_a_trouble_told_once_and_tried_again(
     assert "telling people" not in needy.paddock("status")
 
 
+def test_a_new_daemon_tries_a_service_that_failed_again_but_not_within_a_minute(
+    needy: Yard, make_watch: MakeWatch, service: Service
+) -> None:
+    service.status = 500
+    watch = make_watch(needy, service.url())
+    watch.step()
+    watch.step(GATHER_SECONDS)
+    watch.await_receipt()
+    watch.restart()
+    watch.step()
+    assert watch.outbox().failures == 1, "the receipt of the dead daemon's courier counts"
+    watch.restart()
+    service.status = 200
+    watch.step(LEAST_SECONDS - 1.0)
+    assert watch.outbox().flights == ()
+    watch.step(1.0)
+    watch.await_receipt()
+    watch.step()
+    assert (watch.outbox().problem, len(service.got), len(watch.outbox().told)) == ("", 1, 1)
+
+
 def test_a_service_that_hangs_holds_up_neither_the_daemon_nor_others(
     needy: Yard, make_watch: MakeWatch, make_service: Callable[[], Service]
 ) -> None:

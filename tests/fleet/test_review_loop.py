@@ -1,10 +1,11 @@
 """The review loop with real processes: planted defects, findings, fixes, a second look, every fault of a reviewer."""
 
+import json
 import sys
 from pathlib import Path
 from typing import TypeVar
 
-from paddock.core.events import AnswerRefused, AttemptStarted, Event
+from paddock.core.events import AnswerRefused, AttemptStarted, Event, MessagesDelivered
 from paddock.core.review.answer import MOST_FINDINGS
 from paddock.core.review.events import (
     FindingReported,
@@ -17,7 +18,7 @@ from paddock.core.review.events import (
 from paddock.core.tasks.task import Phase
 from paddock.core.tasks.vocabulary import Outcome, Role
 from tests.fleet.conftest import MakeYard
-from tests.fleet.yard import Yard, commit, write
+from tests.fleet.yard import Yard, commit, play, write
 
 _Kind = TypeVar("_Kind", bound=Event)
 CRITIC = Path(__file__).with_name("critic.py")
@@ -97,3 +98,26 @@ def test_every_fault_of_a_reviewer_ends_well_or_with_a_person(make_yard: MakeYar
     assert events(yard, ReviewGiven, names["many"])[0].dropped == 500 - MOST_FINDINGS
     assert yard.task(names["refutes"]).worker is not None
     assert yard.unreachable_commits() == []
+
+
+def test_a_message_during_a_review_is_for_the_worker_whose_next_version_is_reviewed(make_yard: MakeYard) -> None:
+    ready, gate, seen = (f"{{folder}}/{name}" for name in ("ready", "gate", "seen"))
+    yard = make_yard()
+    ready, gate, seen = (yard.folder / name for name in ("ready", "gate", "seen"))
+    waits = f'echo "$0" >>{seen}; touch {ready}; until [ -e {gate} ]; do sleep 0.05; done; exec "$@" "$0"'
+    argv = ["sh", "-c", waits, "{prompt}", sys.executable, str(CRITIC)]
+    slow = f"[engines.slow]\ncommand = {json.dumps(argv)}\n[agents.slow]\nrole = 'reviewer'\nengine = 'slow'\n"
+    (yard.top / "paddock.toml").write_text(f'engine = "scripted"\n[land]\napproval = "review"\nci = "true"\n{slow}')
+    task = yard.add(write("a.txt"), commit("Add a"))
+    fleet = yard.start("run", "--until-idle")
+    yard.await_that(ready.exists, "the reviewer")
+    assert "queued as" in yard.paddock("message", task, play({"say": "HEARD"}, write("b.txt"), commit("Add b")))
+    gate.touch()
+    assert fleet.wait() == 0, fleet.words
+    assert yard.task(task).phase is Phase.LANDED
+    assert [one.role for one in events(yard, AttemptStarted)] == [Role.WORK, Role.REVIEW, Role.WORK, Role.REVIEW]
+    [receipt] = yard.records(MessagesDelivered)
+    assert receipt.attempt == f"{task}.3"
+    assert "HEARD" not in seen.read_text(), "reviewers are told nothing of it"
+    assert len({one.head for one in events(yard, ReviewGiven)}) == 2
+    assert yard.git("show", "main:b.txt") == "hello"

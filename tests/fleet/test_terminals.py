@@ -8,6 +8,7 @@ import pty
 import select
 import struct
 import subprocess
+import sys
 import termios
 import time
 from collections.abc import Callable
@@ -15,12 +16,14 @@ from pathlib import Path
 
 import pytest
 
+from paddock.core.events import MessagesDelivered, MessageSent, TurnStarted
 from paddock.core.ids import TaskId
 from paddock.engines.tmux_order import socket_argv, tmux_socket
 from paddock.sessions.local import TurnFiles
 from tests.bubblewrap import need_bubblewrap
 from tests.engines.real.fixtures import mock_model, provider_of, real_cli
 from tests.fleet.conftest import MakeYard
+from tests.fleet.tmux_screen import require_tmux
 from tests.fleet.yard import Yard
 from tests.mockmodel import MockModel, play
 
@@ -139,3 +142,54 @@ def test_what_an_agents_tmux_has_its_watchers_run_runs_in_the_agents_fence(make_
     yard.paddock("cancel", "t1")
     assert fleet.wait() in (0, 1), fleet.words
     yard.assert_nothing_is_left()
+
+
+TOY = Path(__file__).parent.with_name("bridges") / "toy.py"
+CLAUDE_TOY = """\
+#!/bin/sh
+for word; do
+    case "$before" in --session-id | --resume) session=$word ;; esac
+    before=$word
+done
+git commit -q --allow-empty -m "Work"
+mkdir -p "$HOME/.claude/projects/p"
+exec '{python}' -I '{toy}' "$HOME/.claude/projects/p/$session.jsonl"
+"""
+
+
+def test_a_terminal_outlives_the_daemon_and_is_told_what_was_said_in_between_once(make_yard: MakeYard) -> None:
+    """The toy passes for claude, whose files it writes."""
+    require_tmux()
+    yard = make_yard(PADDOCK_FENCE_LEVEL="none")
+    program = yard.folder / "claude"
+    program.write_text(CLAUDE_TOY.format(python=sys.executable, toy=TOY))
+    program.chmod(0o755)
+    (yard.top / "paddock.toml").write_text(
+        f'engine = "claude"\n[land]\napproval = "human"\n[engines.claude]\nprogram = "{program}"\n'
+        '[agents.watched]\nmode = "tmux"\n'
+    )
+    add(yard, "TOY-WORK, please.")
+    projects = Path(yard.env["HOME"], ".claude", "projects", "p")
+    first = yard.start("run")
+    log = yard.await_that(lambda: next(projects.glob("*.jsonl"), None), "the conversation")
+    yard.await_that(lambda: "TOY-WORK" in log.read_text() or None, "the prompt")
+    first.kill()
+    yard.paddock("message", "t1", "and the tests")
+    second = yard.start("run", "--until-idle")
+    [sent] = yard.records(MessageSent)
+    screen = yard.attempt_folder("t1.1")
+    yard.await_that(lambda: "queued: and the tests" in shown(tmux_socket(screen, 1)) or None, "the message")
+    log.with_suffix(".go").touch()
+    assert second.wait() == 0, second.words
+    assert len(yard.records(TurnStarted)) == 1
+    said = [json.loads(line)["message"]["content"] for line in log.read_text().splitlines()]
+    assert said.count("and the tests") == 1
+    receipts = [record.event for record in yard.records(MessagesDelivered)]
+    assert [one.messages for one in receipts if isinstance(one, MessagesDelivered)] == [(sent.seq,)]
+    assert yard.attempt().outcome == "delivered"
+    yard.assert_nothing_is_left()
+
+
+def shown(socket: Path) -> str:
+    argv = (*socket_argv(socket), "capture-pane", "-p")
+    return subprocess.run(argv, cwd=socket.parent, capture_output=True, text=True, check=False).stdout
