@@ -50,11 +50,19 @@ def test_a_fork_is_like_the_other_unless_it_is_told(ledger: Ledger) -> None:
         ledger,
         name,
         ForkSpec(
-            "x", agent="tester", engine="claude", paths=(), labels=(), role=Role.REPORT, priority=0, after=(name,)
+            "x",
+            agent="tester",
+            engine="claude",
+            kind="code",
+            paths=(),
+            labels=(),
+            role=Role.REPORT,
+            priority=0,
+            after=(name,),
         ),
     )
     assert (other.agent, other.engine, other.paths, other.labels, other.priority) == ("tester", "claude", (), (), 0)
-    assert (other.role, other.after) == (Role.REPORT, (name,))
+    assert (other.role, other.after, other.task_kind) == (Role.REPORT, (name,), "code")
 
 
 def test_what_no_agent_has_worked_on_cannot_be_forked(ledger: Ledger) -> None:
@@ -71,6 +79,9 @@ def test_what_no_agent_has_worked_on_cannot_be_forked(ledger: Ledger) -> None:
 def test_only_what_has_landed_or_was_cancelled_needs_a_follow_up(ledger: Ledger) -> None:
     name = add(ledger)
     assert not needs_follow_up(ledger.task(name)), "it has had no agent"
+    never = add(ledger)
+    ledger.write(ev.Draft(ev.TaskCancelled(), never))
+    assert not needs_follow_up(ledger.task(never)), "it never had one"
     ledger.start(name)
     with pytest.raises(PaddockError, match="`t1` is running: it needs no follow-up task"):
         follow_up(ledger.board, name, "and now?", KNOWN)

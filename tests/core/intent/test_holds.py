@@ -3,12 +3,13 @@
 import pytest
 
 from paddock.core import events as ev
-from paddock.core.errors import NotFound, PaddockError
+from paddock.core.errors import Misuse, NotFound, PaddockError
 from paddock.core.ids import AttemptId, TaskId
 from paddock.core.intent.holds import GO_ON, Seat, hand_back, hold_task, leave, open_terminal
 from paddock.core.intent.tasks import cancel_tasks, stop_tasks
 from paddock.core.tasks.task import Attempt, Phase
-from paddock.core.tasks.vocabulary import Outcome, Role, Step
+from paddock.core.tasks.vocabulary import EndedBy, Outcome, Role, Step
+from paddock.core.wording import BRIEF_LIMIT
 from tests.core.ledger import Ledger
 
 SEAT = Seat("host", "id", "7 7 boot")
@@ -89,7 +90,7 @@ def test_a_conversation_that_cannot_be_resumed_is_not_tried_again(ledger: Ledger
     end_turn(ledger, task)
     ledger.end(task, "retry")
     second = ledger.start(task)
-    ledger.write(ev.Draft(ev.TurnStarted(1, session="s-2", worktree="/trees/2"), task, second))
+    ledger.write(ev.Draft(ev.TurnStarted(1, session="s-2", worktree="/trees/2", memory=second), task, second))
     ledger.write(ev.Draft(ev.TurnEnded(1, exit=1), task, second))
     ledger.write(
         ev.Draft(ev.TurnStarted(2, session="s-2"), task, second), ev.Draft(ev.TurnEnded(2, exit=1), task, second)
@@ -174,3 +175,56 @@ def test_what_is_being_stopped_or_was_cancelled_is_not_handed_back(ledger: Ledge
     ledger.write(*(cancel_tasks if cancels else stop_tasks)(ledger.board, [task], ""))
     with pytest.raises(PaddockError, match="being stopped"):
         hand_back(ledger.board, task, ANA)
+
+
+def seated(ledger: Ledger) -> tuple[TaskId, AttemptId]:
+    """Somebody in the open terminal of what was an agent at work."""
+    task = ledger.add()
+    attempt = run_turn(ledger, task)
+    end_turn(ledger, task)
+    ledger.write(*hold_task(ledger.board, task, SEAT))
+    ledger.write(*open_terminal(ledger.board, attempt, worktree="/trees/1", fence="none", session="s-1"))
+    return task, attempt
+
+
+def test_an_agent_that_is_handed_back_goes_on_however_its_terminal_was_closed(ledger: Ledger) -> None:
+    _, attempt = seated(ledger)
+    closed, ended, told = leave(ledger.board, attempt, ev.TurnEnded(2, exit=7), handback="go on with the parser")
+    assert closed.event == ev.TurnEnded(2, exit=7, ended_by=EndedBy.HELD)
+    assert ended.event == ev.HoldEnded(handback=True)
+    assert told.event == ev.MessageSent("go on with the parser")
+
+
+def test_what_is_handed_back_is_told_the_words_and_only_words(ledger: Ledger) -> None:
+    task, _ = seated(ledger)
+    ended = ev.TurnEnded(2, exit=0)
+    assert hand_back(ledger.board, task, ANA, "with care", ended)[-1].event == ev.MessageSent("with care")
+    for text in ("a\0b", "x" * (BRIEF_LIMIT + 1), "  "):
+        with pytest.raises(Misuse, match="the message"):
+            hand_back(ledger.board, task, ANA, text, ended)
+
+
+def test_a_turn_is_only_ended_with_a_hold_if_it_is_the_holders(ledger: Ledger) -> None:
+    task = ledger.add()
+    attempt = run_turn(ledger, task)
+    ledger.write(*hold_task(ledger.board, task, SEAT))
+    left = [draft.event for draft in leave(ledger.board, attempt, ev.TurnEnded(1, exit=0))]
+    assert left == [ev.HoldEnded()], "the agent's turn is for the fleet to end"
+
+
+def test_a_terminal_opens_for_nobody_who_no_longer_holds_the_attempt(ledger: Ledger) -> None:
+    task = ledger.add()
+    attempt = run_turn(ledger, task)
+    end_turn(ledger, task)
+
+    def refused() -> None:
+        with pytest.raises(PaddockError, match=f"`{attempt}` is no longer held"):
+            open_terminal(ledger.board, attempt, worktree="/trees/1", fence="none", session="s-1")
+
+    refused()
+    ledger.end(task, "approval", head=HEAD)
+    refused()
+    ledger.write(*hold_task(ledger.board, task, SEAT))
+    refused()
+    assert leave(ledger.board, attempt, None) == [], "another attempt is held now"
+    assert len(leave(ledger.board, live(ledger, task).id, None)) == 1

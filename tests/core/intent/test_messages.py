@@ -9,10 +9,14 @@ from paddock.core.errors import Misuse, NotFound, PaddockError
 from paddock.core.ids import AttemptId, TaskId
 from paddock.core.intent.messages import parse_message, send_message, text_to_repeat
 from paddock.core.intent.workers import NotForWorkers, Worker, require_events
+from paddock.core.merge import events as qe
+from paddock.core.merge.model import Change
 from paddock.core.tasks.mail import MessageState, messages_in
 from paddock.core.tasks.needs import needs_of
-from paddock.core.tasks.questions import find_option
-from paddock.core.tasks.receipts import find_told
+from paddock.core.tasks.questions import find_option, recorded_option, told_of_question
+from paddock.core.tasks.receipts import evidence_of_end, evidence_of_taking, find_told, is_answer
+from paddock.core.tasks.vocabulary import EndedBy
+from paddock.core.trace import End, Text, TokenUsage, TraceEntry, Usage, UsageScope
 from paddock.core.wording import BRIEF_LIMIT
 from tests.core.ledger import Ledger
 
@@ -55,6 +59,17 @@ def test_a_nul_is_refused_with_its_place_and_too_much_text_with_its_size(ledger:
     assert send_message(ledger.board, [task], "x" * BRIEF_LIMIT)
     with pytest.raises(Misuse, match="262,145 bytes"):
         send_message(ledger.board, [task], "x" * (BRIEF_LIMIT + 1))
+
+
+def test_who_has_no_agent_or_must_not_change_is_told_nothing(ledger: Ledger) -> None:
+    fresh = ledger.add()
+    with pytest.raises(PaddockError, match="has no agent yet"):
+        send_message(ledger.board, [fresh], "hello")
+    ledger.attempt(fresh, "approval", head="h")
+    assert send_message(ledger.board, [fresh], "hello")
+    ledger.write(ev.Draft(qe.ChangeQueued(Change(fresh, 1, "h", "base", task=fresh)), fresh))
+    with pytest.raises(PaddockError, match="is queued: its agent is gone"):
+        send_message(ledger.board, [fresh], "hello", now=True)
 
 
 @pytest.mark.parametrize(
@@ -155,3 +170,57 @@ def test_a_conversation_has_as_many_messages_as_it_was_told(texts: list[str], da
 def test_words_in_the_middle_of_others_are_no_message() -> None:
     assert find_told([(1, "yes")], [], ["oh yes, do that", "yesterday"]) == ()
     assert find_told([(1, "yes")], [], ["first\n\nyes\n\nlast"]) == (1,)
+
+
+def test_answers_that_nobody_waits_for_are_dropped_and_other_messages_are_not(ledger: Ledger) -> None:
+    task, attempt = at_work(ledger)
+    [asked] = ledger.write(ev.Draft(ev.QuestionAsked("May it?", OPTIONS, "r-1"), task, attempt))
+    [late] = ledger.write(*send_message(ledger.board, [task], "1"))
+    ledger.write(
+        ev.Draft(ev.QuestionWithdrawn(asked.seq), task, attempt), ev.Draft(ev.MessagesRead((late.seq,)), task, attempt)
+    )
+    [plain] = ledger.write(*send_message(ledger.board, [task], "go on"))
+    ledger.write(ev.Draft(ev.TurnEnded(1, exit=0), task, attempt))
+    ledger.write(ev.Draft(ev.TurnStarted(2, messages=(plain.seq,)), task, attempt))
+    stories = {one.number: one.state for one in messages_in(ledger.records, ledger.board)}
+    assert stories == {late.seq: MessageState.DROPPED, plain.seq: MessageState.TOLD}
+
+
+def test_messages_are_listed_of_the_tasks_that_are_asked_about(ledger: Ledger) -> None:
+    one, other = at_work(ledger)[0], at_work(ledger)[0]
+    ledger.write(*send_message(ledger.board, [one, other], "hello"))
+    assert [story.task for story in messages_in(ledger.records, ledger.board, [other])] == [other]
+    assert messages_in(ledger.records, ledger.board, []) == []
+
+
+def test_an_option_is_its_name_before_it_is_anything_else() -> None:
+    assert find_option(("yes", "yes, always"), "yes") == "yes"
+    assert find_option(("yes", "yes, always"), "YES") == "yes"
+    assert find_option(("only",), "") is None
+    assert recorded_option(("2", "1"), "1") == "1"
+    assert recorded_option(("allow", "deny"), "2") == "deny"
+    assert told_of_question("May it?") == "asks: May it?"
+
+
+@pytest.mark.parametrize(
+    ("entry", "answers"),
+    [
+        (Usage(TokenUsage(output=1), UsageScope.DELTA), True),
+        (Usage(TokenUsage(input_uncached=9), UsageScope.DELTA), False),
+        (Text(" "), False),
+        (Text("well"), True),
+        (End(success=False), False),
+        (End(success=True), True),
+    ],
+)
+def test_a_turn_has_its_messages_once_its_model_has_begun_to_answer(entry: TraceEntry, answers: bool) -> None:
+    assert is_answer(entry) is answers
+
+
+def test_a_turn_that_ended_without_a_word_shows_something_only_if_it_ended_well() -> None:
+    attempt = AttemptId("t1.1")
+    assert evidence_of_end(attempt, 2, 0, EndedBy.ITSELF) == "t1.1 turn 2: it ended well"
+    assert evidence_of_end(attempt, 2, 1, EndedBy.ITSELF) == ""
+    assert evidence_of_end(attempt, 2, 0, EndedBy.STOP) == ""
+    assert evidence_of_taking(attempt, 2, "echo 7") == "t1.1 turn 2: taken while it worked (echo 7)"
+    assert evidence_of_taking(attempt, 2, "") == "t1.1 turn 2: taken while it worked"

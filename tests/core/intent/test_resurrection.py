@@ -5,10 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paddock.core import events as ev
-from paddock.core.ids import AttemptId, TaskId
+from paddock.core.board import DAEMON_LEASE
+from paddock.core.ids import AttemptId, TaskId, attempt_id
 from paddock.core.intent.holds import Seat, hold_task, open_terminal
 from paddock.core.intent.resurrection import AttemptLoss, Plight, Revival, find_revivals, resurrect
 from paddock.core.intent.tasks import retry_tasks, stop_tasks
+from paddock.core.leases.lease import Holder, LeaseGranted, LeaseReleased
 from paddock.core.tasks.conversations import continued_attempt
 from paddock.core.tasks.task import Phase
 from paddock.core.tasks.vocabulary import EndedBy, Outcome, Step
@@ -176,3 +178,72 @@ def test_what_a_visitor_on_a_host_that_is_gone_had_committed_is_the_work() -> No
     ledger.write(*resurrect(ledger.board, {visit: AttemptLoss(Plight.ELSEWHERE, head="e" * 40)}, NOW))
     after = ledger.task(task)
     assert (after.phase, after.head, after.base) == (Phase.APPROVAL, "e" * 40, "b" * 40)
+
+
+def test_what_waits_for_a_person_or_for_another_task_is_left_to_them() -> None:
+    ledger = Ledger()
+    ledger.add()
+    asks, attempt = running(ledger)
+    ledger.write(ev.Draft(ev.QuestionAsked("Which one?"), asks, attempt))
+    stopped, second = running(ledger)
+    ledger.write(*stop_tasks(ledger.board, [stopped], ""))
+    for task, one in ((asks, attempt), (stopped, second)):
+        ledger.write(ev.Draft(ev.TurnEnded(1, ended_by=EndedBy.REBOOT, session="s"), task, one))
+        ledger.write(ev.Draft(ev.AttemptEnded(Outcome.LOST, Step.BLOCK, counted=False), task, one))
+    waits, dead = end(ledger, Outcome.LOST, Step.RETRY), ledger.add()
+    ledger.write(ev.Draft(ev.TaskEdited(after=(dead,)), waits), ev.Draft(ev.TaskCancelled(), dead))
+    assert ledger.task(waits).blocked_on == dead
+    assert how(ledger, {}) == []
+
+
+def test_what_was_found_of_a_turn_says_nothing_of_the_next_one() -> None:
+    ledger = Ledger()
+    task, attempt = running(ledger)
+    ledger.write(ev.Draft(ev.TurnEnded(1, exit=0, session="s"), task, attempt))
+    ledger.write(ev.Draft(ev.TurnStarted(2, session="s", worktree="/w/1", memory=attempt), task, attempt))
+    assert resurrect(ledger.board, {attempt: AttemptLoss(Plight.GONE, unseen(1))}, NOW) == []
+    far = resurrect(ledger.board, {attempt: AttemptLoss(Plight.ELSEWHERE, unseen(1))}, NOW)
+    [ended] = [draft.event for draft in far if isinstance(draft.event, ev.TurnEnded)]
+    assert (ended.turn, ended.ended_by, ended.problem) == (2, EndedBy.REBOOT, "its host `` is gone")
+    seen = resurrect(ledger.board, {attempt: AttemptLoss(Plight.ELSEWHERE, unseen(2))}, NOW)
+    assert seen[0].event == unseen(2)
+
+
+def test_an_attempt_between_two_turns_is_taken_over_too() -> None:
+    ledger = Ledger()
+    task, attempt = running(ledger)
+    ledger.write(ev.Draft(ev.TurnEnded(1, exit=0, session="s"), task, attempt))
+    ledger.write(*resurrect(ledger.board, {attempt: AttemptLoss(Plight.ELSEWHERE, unseen())}, NOW))
+    assert (ledger.task(task).phase, ledger.task(task).live_attempt) == (Phase.READY, None)
+
+
+def test_a_person_whose_terminal_is_gone_has_left_and_their_task_does_not_just_go_on() -> None:
+    ledger = Ledger()
+    task, attempt = running(ledger)
+    ledger.write(*hold_task(ledger.board, task, Seat("h", "h", "1 1 boot")))
+    assert how(ledger, {attempt: AttemptLoss(Plight.GONE)}) == [(task, Revival.JUDGED)]
+    assert resurrect(ledger.board, {attempt: AttemptLoss(Plight.GONE)}, NOW) == []
+
+
+@pytest.mark.parametrize(("counted", "allowed"), [(0, 3), (2, 3), (3, 4)])
+def test_a_task_that_is_tried_again_has_the_attempts_it_had_left_and_at_least_one(counted: int, allowed: int) -> None:
+    ledger = Ledger()
+    task = ledger.add()
+    for _ in range(counted):
+        ledger.attempt(task, "retry")
+    attempt = attempt_id(task, counted + 1)
+    if counted >= 3:
+        ledger.write(ev.Draft(ev.TaskEdited(attempts=3), task))
+    started = ev.AttemptStarted("claude", "b" * 40, f"paddock/{task}")
+    lost = ev.AttemptEnded(Outcome.LOST, Step.BLOCK, counted=False)
+    ledger.write(ev.Draft(started, task, attempt), ev.Draft(lost, task, attempt))
+    ledger.write(*resurrect(ledger.board, {}, NOW))
+    assert ledger.task(task).allowed == allowed
+
+
+def test_a_daemon_is_over_only_if_its_host_is_gone_and_runs_only_if_they_are_there() -> None:
+    ledger = Ledger()
+    ledger.write(ev.Draft(LeaseGranted(DAEMON_LEASE, 1, Holder("one", host="h1"), 60.0)))
+    assert resurrect(ledger.board, {}, NOW, runs=("r9",), hosts=("h2",)) == []
+    [over] = resurrect(ledger.board, {}, NOW, hosts=("h1",))
+    assert over.event == LeaseReleased(DAEMON_LEASE, 1, "its host is gone")
