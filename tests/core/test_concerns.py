@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from paddock.core import events as ev
 from paddock.core.ids import TaskId, attempt_id
 from paddock.core.merge import events as qe
+from paddock.core.merge.model import Change, Member, Purpose, Result
 from paddock.core.money.budget import FLEET
 from paddock.core.notify.concern import Concern, ConcernKind, Scarcity, Seen, find_concerns
 from paddock.core.notify.notification import BODY_CHARACTERS, TITLE_CHARACTERS, compose, defuse_words
@@ -211,3 +212,155 @@ def test_whatever_is_told_is_bounded_harmless_and_tells_how_many(found: list[Con
     shown = told.body.count("\n  run: ")
     more = f"\n… and {len(found) - shown:,} more: paddock status"
     assert told.body.endswith(more) == (shown < len(found))
+
+
+def landed_one(ledger: Ledger, end: str = "landed") -> None:
+    """t1 in a train that has landed, or t1 out of the queue again."""
+    task = ledger.add()
+    ledger.attempt(task, "approval", head=HEAD)
+    change = Change(task, 1, HEAD, "base", task=task, title="Fix it")
+    queued = (qe.MainMoved("m0", "tree0"), qe.CiDefined("ci"), qe.ChangeQueued(change))
+    ledger.write(*(ev.Draft(event, task=task) for event in queued))
+    if end == "cancelled":
+        ledger.write(ev.Draft(qe.ChangeCancelled(task, 1, "no"), task=task))
+        return
+    train = qe.RunStarted("r2", Purpose.TRAIN, "m0", "tree0", (Member(task, 1, HEAD),), "tree1", "m1", "ci")
+    events = (
+        qe.RunStarted("r1", Purpose.BASELINE, "m0", "tree0", (), "tree0", "m0", "ci"),
+        *(qe.RunEnded("r1", Result.PASS), train, qe.RunEnded("r2", Result.PASS)),
+        *(qe.LandingStarted("r2", "m0", "m1"), qe.TrainLanded("r2", "m0", "m1")),
+    )
+    ledger.write(*(ev.Draft(event, task=task) for event in events))
+
+
+def test_what_has_landed_is_told_if_somebody_asked_and_only_since_they_are_told_anything(ledger: Ledger) -> None:
+    landed_one(ledger)
+    [told] = find_concerns(ledger.board, ("landed",), START)
+    assert (told.kind, told.subject, told.why, told.run) == (
+        *(ConcernKind.LANDED, "t1 Fix it", "landed in m1", "paddock show t1"),
+    )
+    assert find_concerns(ledger.board, DEFAULT, START) == []
+    at = ledger.board.queue.decided[-1].at
+    assert len(find_concerns(ledger.board, ("landed",), START, since=at)) == 1
+    assert find_concerns(ledger.board, ("landed",), START, since=at + 1) == []
+
+
+def test_what_left_the_queue_in_another_way_has_not_landed(ledger: Ledger) -> None:
+    landed_one(ledger, "cancelled")
+    assert [one.outcome for one in ledger.board.queue.decided] == ["cancelled"]
+    assert find_concerns(ledger.board, ("landed",), START) == []
+
+
+def test_who_interrupted_an_agent_and_left_is_told_that_it_waits_for_them(ledger: Ledger) -> None:
+    task = ledger.add()
+    attempt = ledger.start(task)
+    left = ev.AttemptEnded(Outcome.LEFT, Step.BLOCK, counted=False, unblock=f"paddock handback {task}")
+    ledger.write(*(ev.Draft(event, task=task, attempt=attempt) for event in (ev.AttemptHeld(), ev.HoldEnded(), left)))
+    [told] = find_concerns(ledger.board, ALL, START)
+    assert (told.kind, told.run) == (ConcernKind.BLOCKED, "paddock handback t1")
+
+
+def test_what_a_visitor_has_committed_is_news(ledger: Ledger) -> None:
+    task = ledger.add()
+    ledger.attempt(task, "approval", head=HEAD)
+    visit = attempt_id(task, 2)
+    came = (ev.AttemptStarted("claude", "b" * 40, f"paddock/{task}", visit=True), ev.AttemptHeld())
+    worked = (ev.HoldEnded(), ev.AttemptEnded(Outcome.DELIVERED, Step.APPROVAL, counted=True, head="c" * 40))
+    ledger.write(*(ev.Draft(event, task=task, attempt=visit) for event in (*came, *worked)))
+    assert kinds(ledger) == ["approval"]
+
+
+def test_each_need_comes_with_the_command_that_meets_it(ledger: Ledger) -> None:
+    for end in ("approval", "fail", "block"):
+        ledger.attempt(ledger.add(), end, head=HEAD)
+    asks = ledger.add()
+    ledger.write(ev.Draft(ev.QuestionAsked("Which?"), task=asks, attempt=ledger.start(asks)))
+    told = {concern.subject.split()[0]: concern.run for concern in find_concerns(ledger.board, ALL, START)}
+    assert told == {
+        "t1": "paddock diff t1, then paddock land t1",
+        "t2": "paddock show t2, then paddock retry t2",
+        "t3": "paddock show t3, then paddock retry t3",
+        "t4": 'paddock message t4 "…"',
+    }
+
+
+def test_a_task_that_was_over_its_budget_and_is_blocked_by_something_else_since_is_blocked(ledger: Ledger) -> None:
+    task = ledger.add()
+    attempt = ledger.start(task)
+    ledger.write(ev.Draft(ev.AttemptEnded(Outcome.OVER_BUDGET, Step.BLOCK, False), task=task, attempt=attempt))
+    ledger.write(ev.Draft(ev.TaskBlocked("needs a key", "export KEY"), task=task))
+    assert kinds(ledger) == ["blocked"]
+
+
+def test_budgets_are_told_only_if_somebody_asked(ledger: Ledger) -> None:
+    ledger.write(ev.Draft(ev.BudgetSet(FLEET, money=1.0)))
+    spend(ledger, 2.0)
+    assert kinds(ledger) == ["budget"]
+    assert kinds(ledger, ("failed", "halted")) == []
+
+
+@pytest.mark.parametrize(
+    ("limit", "state", "run"),
+    [
+        (ev.BudgetSet(FLEET, money=5.0), "80% of it is used", "set fleet --usd 10"),
+        (ev.BudgetSet(FLEET, money=5.01), "", ""),
+        (ev.BudgetSet("day", money=4.0), "100% of it is used", "set day --usd 8"),
+        (ev.BudgetSet(FLEET, tokens=1100.0), "91% of it is used", "set fleet --tokens 2200"),
+        (ev.BudgetSet(FLEET, money=5.0, tokens=1000.0), "100% of it is used", "set fleet --usd 10 --tokens 2000"),
+        (ev.BudgetSet("convoy:c", money=4.0), "100% of it is used", "set convoy:c --usd 8"),
+        (ev.BudgetSet("task:t1", money=4.0), "", ""),
+    ],
+)
+def test_each_budget_of_more_than_one_task_is_told_with_the_command_that_raises_it(
+    ledger: Ledger, limit: ev.BudgetSet, state: str, run: str
+) -> None:
+    ledger.write(ev.Draft(ev.ConvoyAdded("c")), ev.Draft(limit))
+    task = ledger.add(convoy="c")
+    attempt = attempt_id(task, 1)
+    started = ev.AttemptStarted("claude", "b" * 40, f"paddock/{task}", reserved_usd=0.1)
+    turns = (started, ev.TurnStarted(1), ev.TurnEnded(1, 0, output_tokens=1000, cost_usd=4.0))
+    ledger.write(*(ev.Draft(event, task=task, attempt=attempt) for event in turns))
+    for is_over in (False, True):
+        found = find_concerns(ledger.board, ALL, START)
+        assert [(one.why, one.run.partition("paddock budget ")[2].partition("budget ")[2]) for one in found] == (
+            [(state, run)] if state else []
+        ), "at work" if not is_over else "ended"
+        if not is_over:
+            ended = ev.AttemptEnded(Outcome.NOOP, Step.NOOP, True)
+            ledger.write(ev.Draft(ended, task=task, attempt=attempt))
+
+
+def test_a_budget_that_keeps_tasks_from_starting_is_told_once_and_others_beside_it(ledger: Ledger) -> None:
+    ledger.write(ev.Draft(ev.BudgetSet(FLEET, money=5.0)), ev.Draft(ev.BudgetSet("day", money=5.0)))
+    spend(ledger, 4.5)
+    found = find_concerns(ledger.board, ALL, START, scarce=Scarcity(FLEET, "it is full"))
+    assert [(one.subject.split(":")[0], one.why) for one in found] == [
+        ("budget of fleet", "tasks cannot start: it is full"),
+        ("budget of day", "90% of it is used"),
+    ]
+    assert find_concerns(Ledger().board, ALL, START, scarce=Scarcity(FLEET, "it is full")) == []
+
+
+def test_what_is_not_about_a_task_is_named_in_words_of_its_own() -> None:
+    halted = compose([concern(ConcernKind.HALTED, "merge queue", "main is red", "paddock queue why main")], "app")
+    assert (halted.title, halted.body) == (
+        "app: merge queue halted",
+        "merge queue: main is red\n  run: paddock queue why main",
+    )
+    budget = compose([concern(ConcernKind.BUDGET, "budget of fleet", "85% of it is used", "curl $(id)")], "app")
+    assert (budget.title, budget.body.splitlines()[-1]) == ("app: a budget runs out", "  run: paddock status")
+
+
+def test_what_has_no_reason_is_told_in_a_sentence() -> None:
+    assert compose([concern(why="")], "app").body.startswith("t1 Fix it has failed\n")
+
+
+def test_a_question_has_more_room_than_other_reasons_for_its_options_come_last() -> None:
+    why = "x" * 300 + " (1 allow, 2 deny)"
+    assert "(1 allow, 2 deny)" in compose([concern(ConcernKind.ANSWER, why=why)], "app").body
+    assert "2 deny" not in compose([concern(ConcernKind.BLOCKED, why=why)], "app").body
+
+
+def test_a_command_that_is_too_long_to_paste_is_left_to_the_terminal() -> None:
+    assert compose([concern(run="paddock retry " + "t1 " * 40)], "app").body.endswith("run: paddock show t1")
+    assert compose([concern(run="paddock retry t1\u2028t2")], "app").body.endswith("run: paddock show t1")

@@ -10,6 +10,7 @@ from paddock.core.notify.outbox import (
     FLIGHT_SECONDS,
     GATHER_SECONDS,
     LEAST_SECONDS,
+    LONGEST_PAUSE_SECONDS,
     MOST_TRIES,
     Flight,
     Outbox,
@@ -19,6 +20,7 @@ from paddock.core.notify.outbox import (
     last_chance,
     look,
     reopen,
+    retry_pause,
     take,
 )
 
@@ -64,6 +66,60 @@ def test_a_service_that_fails_is_tried_ever_more_rarely_and_then_left_alone_unti
     assert at is not None
     assert set(take(box, at)[1].waited) == {"a", "b"}
     assert due_at(reopen(box, now + 5), 60.0) == now + 60.0, "another daemon tries again"
+
+
+def test_nothing_is_sent_while_something_is_under_way() -> None:
+    box, flight = take(look(Outbox(), {"a"}, START), START)
+    box = look(box, {"a", "b"}, START + 100)
+    assert due_at(box, 60.0) is None
+    assert due_at(arrive(box, flight.number, START + 101), 60.0) == START + 101 + LEAST_SECONDS
+
+
+def test_what_comes_long_after_the_last_notification_is_gathered_all_the_same() -> None:
+    box, flight = take(look(Outbox(), {"a"}, START), START)
+    box = arrive(box, flight.number, START + 1)
+    assert due_at(look(box, {"a", "b"}, START + 5000), 60.0) == START + 5000 + GATHER_SECONDS
+    assert last_chance(look(box, {"a", "b"}, START + 5000), START + 5001) == START + 5001
+
+
+def test_an_end_that_nobody_waits_for_changes_nothing_and_each_end_is_that_of_its_own_flight() -> None:
+    box, first = take(look(Outbox(), {"a"}, START), START)
+    box, second = take(look(box, {"a", "b"}, START + 1), START + 60)
+    assert arrive(box, 7, START + 2) is box
+    assert fail(box, 7, "no", START + 2) is box
+    told = arrive(box, second.number, START + 61)
+    assert (list(told.told), told.flights, told.arrived_at) == (["b"], (first,), START + 60)
+    assert arrive(told, first.number, START + 70).arrived_at == START + 60, "the newest that has arrived"
+    failed = fail(box, second.number, "no", START + 61)
+    assert (list(failed.waiting), failed.flights, failed.ended_at) == (["b"], (first,), START + 61)
+    assert fail(failed, first.number, "no", START + 50).ended_at == START + 61
+    assert arrive(failed, first.number, START + 50).ended_at == START + 61
+
+
+def test_what_is_still_so_stays_told_however_long_ago_that_was() -> None:
+    box, flight = take(look(Outbox(), {"a"}, START), START)
+    box = arrive(box, flight.number, START)
+    assert not look(look(box, {"a"}, START + 10 * 86400.0), {"a"}, START + 20 * 86400.0).waiting
+
+
+def test_pauses_grow_and_have_a_bound() -> None:
+    assert [retry_pause(failures) for failures in (0, 1, 2, 3)] == [0.0, 60.0, 120.0, 240.0]
+    assert retry_pause(50) == retry_pause(10**6) == LONGEST_PAUSE_SECONDS
+
+
+def test_who_ends_sends_nothing_to_who_was_given_up() -> None:
+    box = look(Outbox(failures=MOST_TRIES, sent_at=START), {"a"}, START)
+    assert last_chance(box, START + 5000) is None
+
+
+def test_a_clock_that_was_set_back_keeps_nobody_waiting_for_long() -> None:
+    box, _ = take(look(Outbox(), {"a"}, START), START)
+    back = START - 86400.0
+    again = reopen(look(box, {"a", "b"}, START + 5), back)
+    ahead = back + FLIGHT_SECONDS + LEAST_SECONDS
+    assert (again.sent_at, again.waiting, again.flights[0].at) == (back, {"b": back}, ahead)
+    same = reopen(look(box, {"a", "b"}, START + 5), START + 9)
+    assert (same.sent_at, same.waiting, same.flights[0].at) == (START, {"b": START + 5}, START)
 
 
 def test_who_ends_sends_what_waits_but_not_within_a_minute() -> None:

@@ -101,7 +101,6 @@ def test_every_fault_of_a_reviewer_ends_well_or_with_a_person(make_yard: MakeYar
 
 
 def test_a_message_during_a_review_is_for_the_worker_whose_next_version_is_reviewed(make_yard: MakeYard) -> None:
-    ready, gate, seen = (f"{{folder}}/{name}" for name in ("ready", "gate", "seen"))
     yard = make_yard()
     ready, gate, seen = (yard.folder / name for name in ("ready", "gate", "seen"))
     waits = f'echo "$0" >>{seen}; touch {ready}; until [ -e {gate} ]; do sleep 0.05; done; exec "$@" "$0"'
