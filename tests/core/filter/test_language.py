@@ -177,6 +177,8 @@ def test_one_thing_can_be_said_in_several_ways(text: str, same: str) -> None:
         ("phase=''", "every task has a phase", "''"),
         ("convoy= and x", "a value must follow `=`", "a"),
         ("phase=ready,", "a value must follow `,`", ""),
+        ("a,!=b", "a value must follow `,`", "!"),
+        ("a,<b", "a value must follow `,`", "<"),
         ("a or", "something must follow `or`", ""),
         ("not", "something must follow `not`", ""),
         ("a - b", "something must follow `-`", "-"),

@@ -171,8 +171,9 @@ class _FilterParser:
         """Keywords are values only where they stand right behind the mark: `phase= and …` lacks one."""
         glued = self.scanner.here not in ("", *BLANKS)
         self.scanner.skip_blanks()
-        ends = ("", "(", ")", ",") if is_value else ("", "(", ")", ",", "-", "=", "<", ">", ":")
-        if self.scanner.here in ends or (not glued and self._peek_keyword()):
+        ends = ("", "(", ")", ",") if is_value else ("", "(", ")", ",", "-")
+        is_compared = not is_value and bool(self.scanner.peek_operator())
+        if self.scanner.here in ends or is_compared or (not glued and self._peek_keyword()):
             hint = f'`{field.name}=""` finds tasks without one' if field is not None and field.may_lack else None
             raise self._error_here(f"a value must follow `{before}`", hint)
         return self.scanner.read_word(is_value=is_value)

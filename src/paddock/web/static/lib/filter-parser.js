@@ -133,7 +133,8 @@ class Parser {
     const {scanner} = this;
     const isGlued = scanner.here !== "" && !scanner.isHere(BLANKS);
     scanner.skipBlanks();
-    if (!scanner.here || scanner.isHere(isValue ? "()," : "(),-=<>:") || (!isGlued && this.peekKeyword())) {
+    const isCompared = !isValue && scanner.peekOperator();
+    if (!scanner.here || scanner.isHere(isValue ? "()," : "(),-") || isCompared || (!isGlued && this.peekKeyword())) {
       const hint = field?.lacks ? `${field.name}="" finds tasks without one` : "";
       throw scanner.mistake(`a value must follow \`${before}\``, 1, hint);
     }
