@@ -364,3 +364,14 @@ def test_a_question_has_more_room_than_other_reasons_for_its_options_come_last()
 def test_a_command_that_is_too_long_to_paste_is_left_to_the_terminal() -> None:
     assert compose([concern(run="paddock retry " + "t1 " * 40)], "app").body.endswith("run: paddock show t1")
     assert compose([concern(run="paddock retry t1\u2028t2")], "app").body.endswith("run: paddock show t1")
+
+
+def test_what_one_convoy_spends_at_work_counts_towards_no_other(ledger: Ledger) -> None:
+    limits = (ev.BudgetSet("convoy:c", money=5.0), ev.BudgetSet("convoy:d", money=5.0))
+    ledger.write(*(ev.Draft(event) for event in (ev.ConvoyAdded("c"), ev.ConvoyAdded("d"), *limits)))
+    for convoy, dollars in (("c", 4.5), ("d", 0.5)):
+        task = ledger.add(convoy=convoy)
+        started = ev.AttemptStarted("claude", "b" * 40, f"paddock/{task}", reserved_usd=0.1)
+        turns = (started, ev.TurnStarted(1), ev.TurnEnded(1, 0, cost_usd=dollars))
+        ledger.write(*(ev.Draft(event, task=task, attempt=attempt_id(task, 1)) for event in turns))
+    assert [one.subject for one in find_concerns(ledger.board, ALL, START)] == ["budget of convoy:c"]
