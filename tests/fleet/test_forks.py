@@ -164,7 +164,8 @@ def test_a_fork_lands_after_the_work_that_it_builds_on_whichever_was_queued_firs
     yard.run(code=0)
     assert [(one.id, one.outcome) for one in yard.board().queue.decided] == [("t1", "landed"), ("t2", "landed")]
     assert yard.task("t2").head == delivered, "nobody has written its commits again"
-    assert yard.git("log", "--no-merges", "--format=%s", "main").splitlines() == ["Add more", "Add a", "First commit"]
+    landed = yard.git("log", "--no-merges", "--topo-order", "--format=%s", "main").splitlines()
+    assert landed == ["Add more", "Add a", "First commit"]
 
 
 def test_a_fork_that_lands_alone_takes_along_what_it_was_approved_with(make_yard: MakeYard) -> None:

@@ -69,6 +69,7 @@ def test_a_stop_ends_a_terminal_and_leaves_the_task_to_be_tried_again(field: Yar
 def test_what_a_person_holds_is_not_approved_and_lands_once_they_have_left(field: Yard, person: Person) -> None:
     field.env["PADDOCK_LAND_CI"] = "true"
     work_done(field)
+    before = field.git("rev-parse", "main")
     sit_down(person)
     commit_by_hand(person)
     for command in ("land", "approve"):
@@ -81,7 +82,7 @@ def test_what_a_person_holds_is_not_approved_and_lands_once_they_have_left(field
     field.paddock("land", "t1")
     field.run(code=0)
     assert field.task().phase is Phase.LANDED
-    assert field.git("log", "--format=%s", "-2", "--no-merges", "main").splitlines() == ["By hand", "Work"]
+    assert field.git("log", "--format=%s", "--no-merges", f"{before}..main").splitlines() == ["By hand", "Work"]
 
 
 def test_a_fork_of_a_held_attempt_begins_at_what_its_holder_has_committed(field: Yard, person: Person) -> None:
