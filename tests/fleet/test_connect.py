@@ -4,6 +4,8 @@ import os
 import signal
 from pathlib import Path
 
+import pytest
+
 from paddock.core.events import HoldEnded, MessageSent, TurnEnded, TurnStarted
 from paddock.core.ids import TaskId
 from tests.fleet.seated import CONFIG, WORK, add, begin_endless, field, person, subjects, work_done
@@ -121,7 +123,12 @@ def test_ctrl_c_pressed_once_too_often_hides_nothing_that_is_said_on_leaving(fie
         field.run()
 
 
-def test_a_seat_that_is_killed_loses_nothing_and_the_next_one_takes_over(field: Yard, person: Person) -> None:
+@pytest.mark.parametrize("named", [False, True], ids=["known", "named"])
+def test_a_seat_that_is_killed_loses_nothing_and_the_next_one_takes_over(
+    field: Yard, person: Person, named: bool
+) -> None:
+    if named:
+        field.env["PADDOCK_HOST"] = "desk"
     work_done(field)
     person.start("connect", "t1", "--here")
     person.await_screen("terminal of")

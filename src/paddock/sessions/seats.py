@@ -6,7 +6,7 @@ import signal
 from paddock.core.intent.holds import Seat
 from paddock.core.leases.lease import Holder
 from paddock.core.tasks.task import Hold
-from paddock.sessions.host import Host, is_certainly_gone, is_in_sight, is_this_host, sign_of_life, this_host
+from paddock.sessions.host import is_in_sight, sign_of_life, this_host
 from paddock.sessions.identity import ProcessIdentity
 from paddock.sessions.process import signal_process
 
@@ -18,14 +18,6 @@ def this_seat() -> Seat:
     """This very process."""
     host = this_host()
     return Seat(host.name, host.id, sign_of_life())
-
-
-def is_seat_gone(hold: Hold) -> bool:
-    """Only if that is certain: see `is_certainly_gone`. A hold that names no process is kept by nobody."""
-    if not hold.process:
-        return is_this_host(Host(hold.host, hold.host_id))
-    holder = _holder(hold)
-    return holder is not None and is_certainly_gone(holder)
 
 
 def seat_pid(hold: Hold) -> int | None:

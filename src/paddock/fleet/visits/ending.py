@@ -9,13 +9,14 @@ from paddock.core.ids import TaskId, printable
 from paddock.core.intent.holds import GO_ON, hand_back, leave
 from paddock.core.tasks.task import Attempt, Hold
 from paddock.core.tasks.vocabulary import EndedBy
+from paddock.fleet.attempts.holding import is_left
 from paddock.fleet.attempts.turn import new_session_id
 from paddock.fleet.clock import wait_for
 from paddock.fleet.service.presence import Presence, look_for_daemon
 from paddock.fleet.site import Site
 from paddock.fleet.visits.words import leave_words, take_words
 from paddock.fleet.workspace import Workspace
-from paddock.sessions.seats import ask_to_leave, is_seat_gone
+from paddock.sessions.seats import ask_to_leave
 from paddock.store.protocol import Store
 
 LEAVE_SECONDS = 60.0
@@ -32,7 +33,7 @@ async def hand_over(workspace: Workspace, name: TaskId, text: str) -> None:
         live = store.board().task(name).live_attempt
         held = live.held if live is not None else None
         hand_back(store.board(), name, by, text)  # refused before anybody is asked to leave for it
-        if live is None or held is None or is_seat_gone(held):
+        if live is None or held is None or is_left(workspace.site, held):
             ended = _end_what_is_left(workspace.site, live) if live is not None and held is not None else None
             workspace.append(store, lambda board: hand_back(board, name, by, text, ended))
             return
@@ -54,7 +55,7 @@ async def end_gone_hold(workspace: Workspace, name: TaskId) -> None:
     """A hold whose terminal is certainly gone: the daemon ends it, and where none runs, we do."""
     with contextlib.closing(workspace.write()) as store:
         live = store.board().task(name).live_attempt
-        if live is None or live.held is None or not is_seat_gone(live.held):
+        if live is None or live.held is None or not is_left(workspace.site, live.held):
             return
         is_led = look_for_daemon(store.board(), workspace.site.clock.now()).presence is Presence.RUNNING
         if is_led and await _has_left(store, name, live.held):
