@@ -195,6 +195,14 @@ def test_an_agent_that_is_handed_back_goes_on_however_its_terminal_was_closed(le
     assert told.event == ev.MessageSent("go on with the parser")
 
 
+@pytest.mark.parametrize("cancels", [False, True])
+def test_what_was_stopped_is_stopped_whoever_closes_its_terminal(ledger: Ledger, cancels: bool) -> None:
+    task, attempt = seated(ledger)
+    ledger.write(*(cancel_tasks if cancels else stop_tasks)(ledger.board, [task], ""))
+    [closed, _] = leave(ledger.board, attempt, ev.TurnEnded(2, exit=0))
+    assert closed.event == ev.TurnEnded(2, exit=0, ended_by=EndedBy.STOP)
+
+
 def test_what_is_handed_back_is_told_the_words_and_only_words(ledger: Ledger) -> None:
     task, _ = seated(ledger)
     ended = ev.TurnEnded(2, exit=0)

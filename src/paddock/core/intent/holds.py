@@ -16,7 +16,7 @@ from paddock.core.intent.forks import follow_up
 from paddock.core.intent.obstacles import TaskAction, held_words, require_possible
 from paddock.core.intent.tasks import Known
 from paddock.core.tasks.conversations import memory_of_turn, resumable_session
-from paddock.core.tasks.task import Attempt, Task
+from paddock.core.tasks.task import Attempt, Phase, Task
 from paddock.core.tasks.vocabulary import EndedBy
 from paddock.core.wording import check_brief
 
@@ -139,15 +139,18 @@ def leave(
     live = task.live_attempt
     if live is None or live.id != attempt or live.held is None:
         return []
-    closing = [_closed(ended, handback)] if live.interactive and ended is not None else []
+    closing = [_closed(task, live, ended, handback)] if live.interactive and ended is not None else []
     events: list[ev.Event] = [*closing, ev.HoldEnded(handback is not None, reason)]
     drafts = [ev.Draft(event, task=task.id, attempt=attempt) for event in events]
     return [*drafts, *([_told(task, handback)] if handback is not None else [])]
 
 
-def _closed(ended: ev.TurnEnded, handback: str | None) -> ev.TurnEnded:
-    """However the terminal was closed, an agent that is handed back goes on."""
-    return ended if handback is None else replace(ended, ended_by=EndedBy.HELD)
+def _closed(task: Task, live: Attempt, ended: ev.TurnEnded, handback: str | None) -> ev.TurnEnded:
+    """However the terminal was closed, an agent that is handed back goes on, and one that was stopped does not."""
+    if handback is not None:
+        return replace(ended, ended_by=EndedBy.HELD)
+    is_stopped = live.stop_requested is not None or task.phase is Phase.CANCELLED
+    return replace(ended, ended_by=EndedBy.STOP) if is_stopped else ended
 
 
 def hand_back(board: Board, name: TaskId, by: str, text: str = "", ended: ev.TurnEnded | None = None) -> list[ev.Draft]:
