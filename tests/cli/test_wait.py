@@ -3,6 +3,7 @@
 import pytest
 
 from tests.cli.conftest import Cli
+from tests.cli.test_contracts import deliver
 
 
 @pytest.fixture
@@ -36,7 +37,7 @@ def test_where_nothing_can_move_it_says_so_at_once_and_with_a_timeout_waits(task
         "t2    ready     Fix the lexer\n"
         "--- stderr\n"
         "warning: no daemon is running, and 1 task cannot move without one: `paddock up` starts one\n"
-        "warning: the time is over: 1 task still under way\n"
+        "warning: the time ran out: 1 task still under way\n"
         "[exit 124]\n"
     )
     assert tasks("wait", "t1", "t2", "--any", "--until", "cancelled").code == 0
@@ -63,3 +64,17 @@ def test_a_filter_and_a_convoy_say_which(tasks: Cli) -> None:
     assert "nothing to wait for" in tasks("wait", "--where", "phase=landed").err
     assert tasks("wait", "--convoy", "none").code == 1
     assert tasks("wait", "t9").code == 1
+
+
+def test_a_task_behind_one_that_needs_a_person_is_not_waited_for(cli: Cli) -> None:
+    cli.good("add", "Rewrite the lexer")
+    cli.good("add", "Use it", "--after", "t1")
+    cli.good("add", "Use it twice", "--after", "t2")
+    deliver(cli.log)
+    assert cli.shown("wait", "t1", "t3", "--timeout", "1m") == (
+        "t1    approval  Rewrite the lexer\n"
+        "t3    waiting   Use it twice  after t2: that waits for a person, see `paddock status`\n"
+        "[exit 1]\n"
+    )
+    assert cli("wait", "t3", "--until", "landed", "--timeout", "10ms").code == 124
+    assert cli("wait", "t1", "t3", "--any").code == 0

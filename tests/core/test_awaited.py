@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from paddock.core import events as ev
 from paddock.core.errors import Misuse
 from paddock.core.ids import TaskId
-from paddock.core.tasks.awaited import Goal, GoalStanding, Until, WaitStatus, parse_goal, status_of
+from paddock.core.tasks.awaited import Goal, GoalStanding, Until, WaitStatus, parse_goal, standings_of, status_of
 from paddock.core.tasks.task import FINISHED, Phase, Task
 from tests.core.ledger import Ledger
 
@@ -98,3 +98,25 @@ def test_what_is_blocked_by_a_dead_task_is_not_waited_for() -> None:
     ledger.write(ev.Draft(ev.TaskCancelled(), first))
     assert ledger.task(TaskId("t2")).blocked_on == first
     assert parse_goal(["landed"]).standing(ledger.task(TaskId("t2"))) is GoalStanding.ELSEWHERE
+
+
+@pytest.mark.parametrize(
+    ("phase", "people_approve", "standing"),
+    [
+        ("approval", True, GoalStanding.ELSEWHERE),
+        ("approval", False, GoalStanding.UNDER_WAY),
+        ("blocked", False, GoalStanding.ELSEWHERE),
+        ("running", True, GoalStanding.UNDER_WAY),
+        ("landed", True, GoalStanding.UNDER_WAY),
+    ],
+)
+def test_what_waits_behind_a_task_that_rests_is_not_waited_for(
+    phase: str, people_approve: bool, standing: GoalStanding
+) -> None:
+    one, two, three = (TaskId(f"t{number}") for number in (1, 2, 3))
+    waiting = {name: at("waiting", id=name, after=(other,)) for name, other in ((two, one), (three, two))}
+    known = {one: at(phase, id=one), **waiting}
+    found = standings_of(Goal(), known, [three], {}, people_approve=people_approve)
+    assert found == {three: standing}
+    found = standings_of(parse_goal(["landed"]), known, [three], {}, people_approve=True)
+    assert found == {three: GoalStanding.UNDER_WAY}

@@ -53,7 +53,8 @@ def wait_command(
     """Wait until TASKS have come to rest, or are where --until says.
 
     The exit status is 0 if each of them got there (with --any: one of them), 1 if one ended elsewhere (failed,
-    cancelled, blocked) or needs a person for more than approval, 124 if the time was over, 2 for wrong arguments.
+    cancelled, blocked), needs a person for more than approval or, without --until, waits for a task that needs a
+    person; 124 if the time ran out, 2 for wrong arguments.
     """
     workspace = open_workspace(ctx)
     named = tuple(dict.fromkeys(parse_tasks(tasks)))
@@ -61,7 +62,8 @@ def wait_command(
     if bool(named) == wanted.in_bulk:
         raise Misuse("say what to wait for: tasks, --convoy or --where, one of them", "e.g. `paddock wait t3 t4`")
     goal = parse_goal(split_lists(until))
-    wait = _Wait(goal, wanted, any_of_them, patient=timeout is not None)
+    people_approve = workspace.site.config.land.approval == "human"
+    wait = _Wait(goal, wanted, any_of_them, patient=timeout is not None, people_approve=people_approve)
     for board in boards(workspace, timeout):
         if (status := wait.look(board)) is not None:
             break
@@ -74,20 +76,23 @@ def wait_command(
         click.echo("\n".join(_told(task, standing) for task, standing in found))
     if status is WaitStatus.TIMED_OUT:
         late = sum(standing is GoalStanding.UNDER_WAY for _, standing in found)
-        warn(f"the time is over: {plural(late, 'task')} still under way")
+        warn(f"the time ran out: {plural(late, 'task')} still under way")
     ctx.exit(status)
 
 
 class _Wait:
     """What was seen so far. A filter is asked once: what it matches changes while it is waited for."""
 
-    def __init__(self, goal: Goal, wanted: Selection, any_of_them: bool, *, patient: bool) -> None:
+    def __init__(
+        self, goal: Goal, wanted: Selection, any_of_them: bool, *, patient: bool, people_approve: bool
+    ) -> None:
         self.seen: dict[TaskId, Task] = {}
         self.standings: dict[TaskId, GoalStanding] = {}
         self._goal = goal
         self._wanted = wanted
         self._any = any_of_them
         self._patient = patient
+        self._people_approve = people_approve
         self._before: dict[TaskId, Task] = {}
         self._warned = False
 
@@ -95,7 +100,7 @@ class _Wait:
         names = self._names(board)
         for name in names:
             self._before.setdefault(name, board.task(name))
-        self.standings = standings_of(self._goal, board.tasks, names, self._before)
+        self.standings = standings_of(self._goal, board.tasks, names, self._before, people_approve=self._people_approve)
         self._tell_moves(board, names)
         self.seen = {name: board.task(name) for name in names}
         status = status_of(self.standings.values(), any_of_them=self._any)
@@ -138,5 +143,7 @@ def warn(words: str) -> None:
 
 def _told(task: Task, standing: GoalStanding) -> str:
     words = "" if standing is GoalStanding.REACHED and task.phase is not Phase.APPROVAL else cut(task.reason, 100)
+    if task.phase is Phase.WAITING and standing is GoalStanding.ELSEWHERE:
+        words += ": that waits for a person, see `paddock status`"
     note = f"  {words}" if words else ""
     return f"{task.id:<5} {task.phase.value:<9} {cut(task.title, 60)}{note}"

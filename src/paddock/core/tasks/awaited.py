@@ -7,7 +7,7 @@ from enum import IntEnum, StrEnum
 from paddock.core.errors import Misuse
 from paddock.core.ids import TaskId, printable
 from paddock.core.tasks.needs import Need, need_of
-from paddock.core.tasks.task import FINISHED, Phase, Task
+from paddock.core.tasks.task import FINISHED, SATISFIED, Phase, Task
 from paddock.core.wording import did_you_mean
 
 UNDER_WAY = frozenset({Phase.WAITING, Phase.READY, Phase.RUNNING, Phase.REVIEWING, Phase.QUEUED})
@@ -93,6 +93,31 @@ def status_of(standings: Iterable[GoalStanding], *, any_of_them: bool = False) -
 
 
 def standings_of(
-    goal: Goal, tasks: Mapping[TaskId, Task], names: Iterable[TaskId], before: Mapping[TaskId, Task]
+    goal: Goal,
+    tasks: Mapping[TaskId, Task],
+    names: Iterable[TaskId],
+    before: Mapping[TaskId, Task],
+    *,
+    people_approve: bool = False,
 ) -> dict[TaskId, GoalStanding]:
-    return {name: goal.standing(tasks[name], before.get(name)) for name in names}
+    """Who names no phase does not wait for a task behind one that rests, either. What waits for approval is that only
+    where `people_approve`: elsewhere the fleet is about to queue it."""
+    found = {name: goal.standing(tasks[name], before.get(name)) for name in names}
+    if goal.phases:
+        return found
+    behind = {name for name in found if waits_for_a_person(tasks[name], tasks, people_approve=people_approve)}
+    return {name: GoalStanding.ELSEWHERE if name in behind else standing for name, standing in found.items()}
+
+
+def waits_for_a_person(task: Task, tasks: Mapping[TaskId, Task], *, people_approve: bool) -> bool:
+    """Whether it waits for tasks of which one goes no further without a person."""
+    seen, ahead = {task.id}, [task]
+    while ahead:
+        one = ahead.pop()
+        if one.phase is Phase.WAITING:
+            missing = [name for name in one.after if tasks[name].phase not in SATISFIED and name not in seen]
+            seen.update(missing)
+            ahead += [tasks[name] for name in missing]
+        elif one is not task and Until.SETTLED.holds(one) and (people_approve or one.phase is not Phase.APPROVAL):
+            return True
+    return False
