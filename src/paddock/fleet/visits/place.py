@@ -38,8 +38,13 @@ async def bring_back(site: Site, board: Board, task: Task, attempt: Attempt) -> 
 def find_place(site: Site, attempt: Attempt) -> Worktree:
     """The one it has. Raises PaddockError if it has none."""
     found = find(site.root, attempt.id)
-    if found is not None:
+    if found is not None and found.path.is_dir():
         return found
+    if attempt.live and attempt.turn:
+        raise PaddockError(
+            f"the worktree of `{attempt.id}` is gone: something other than Paddock removed it",
+            f"its commits are on `{attempt.branch}`; `paddock resurrect --up` brings it back",
+        )
     if attempt.live:
         raise PaddockError(f"`{attempt.id}` has no worktree yet", "it is being prepared: try again in a moment")
     raise PaddockError(
