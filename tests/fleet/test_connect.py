@@ -1,6 +1,7 @@
 """A person works in an agent's own terminal: while it runs, after it has ended, and after its worktree is gone."""
 
 import os
+import shutil
 import signal
 from pathlib import Path
 
@@ -150,12 +151,23 @@ def test_a_seat_that_is_killed_loses_nothing_and_the_next_one_takes_over(
 def test_a_turn_that_nobody_could_end_is_not_interrupted(field: Yard, person: Person) -> None:
     begin_endless(field)
     field.daemons[-1].kill()
-    person.start("connect", "t1", "--here", keep=True)
-    assert person.await_end() == 1
-    shown = person.screen()
-    assert "error: `t1.1` is in a turn, and no daemon is running that could end it" in shown
-    assert "hint: `paddock up` starts one" in shown
-    assert field.attempt().held is None
+    for options in (("--here",), ()):  # where a pane would open, it is said before one does
+        person.start("connect", "t1", *options, keep=True)
+        assert person.await_end() == 1
+        shown = person.screen()
+        assert "error: `t1.1` is in a turn, and no daemon is running that could end it" in shown
+        assert "hint: `paddock up` starts one" in shown
+        assert field.attempt().held is None
+        person.close_terminal()
+
+
+def test_a_worktree_that_somebody_removed_is_said_to_be_gone(field: Yard) -> None:
+    begin_endless(field)
+    field.daemons[-1].kill()
+    shutil.rmtree(field.attempt().worktree)
+    said = field.paddock("path", "t1", code=1)
+    assert "the worktree of `t1.1` is gone" in said
+    assert f"its commits are on `{field.attempt().branch}`; `paddock resurrect --up` brings it back" in said
 
 
 def test_tmux_keeps_the_seat_for_its_person_and_lets_others_watch(field: Yard) -> None:

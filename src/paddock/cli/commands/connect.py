@@ -33,6 +33,7 @@ from paddock.fleet.visits.ending import end_gone_hold, hand_over
 from paddock.fleet.visits.handover import take_over
 from paddock.fleet.visits.onlooking import find_socket, look_on
 from paddock.fleet.visits.program import Company, require_company
+from paddock.fleet.visits.visit import require_fleet
 from paddock.fleet.workspace import Workspace
 from paddock.sessions.tmux import Tmux, find_tmux
 
@@ -97,6 +98,7 @@ def _require_possible(workspace: Workspace, name: TaskId, company: Company) -> N
     task = board.task(name)
     if not needs_follow_up(task):
         require_possible(board, task, TaskAction.CONNECT)
+        require_fleet(workspace.site, board, name)
     worker = task.worker
     assert worker is not None
     require_company(workspace.site, task, worker, company)

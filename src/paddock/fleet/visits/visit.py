@@ -33,6 +33,7 @@ from paddock.fleet.attempts.turn import Ended, turn_ended
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.clock import wait_for
 from paddock.fleet.service.presence import ABSENT, look_for_daemon
+from paddock.fleet.site import Site
 from paddock.fleet.visits.conversation_file import ConversationFile
 from paddock.fleet.visits.place import bring_back
 from paddock.fleet.visits.program import Company, Planned, fence_of, plan_terminal, why_another_conversation
@@ -77,7 +78,7 @@ class SeatedVisit:
         """Raises PaddockError if it could not begin; nothing is held then."""
         with contextlib.closing(self._workspace.write()) as store, store.listen() as listener, self._hearing_signals():
             listener.tell(self._wake.set)
-            was_live = self._require_fleet(store.board())
+            was_live = require_fleet(self._site, store.board(), self._name)
             name = self._take(store)
             checkpoint("visit.held")
             try:
@@ -115,16 +116,6 @@ class SeatedVisit:
         site, known, name = self._site, self._workspace.known, task.id
         base, attempts = start_after(site, task) or site.main_tip(), site.config.limits.attempts
         return lambda board: hold_follow_up(board, name, seat, known, base=base, label=site.label, attempts=attempts)
-
-    def _require_fleet(self, board: Board) -> bool:
-        """Whether there is a live attempt. Raises PaddockError if its turn runs and nobody could end it."""
-        live = board.task(self._name).live_attempt
-        if live is not None and live.turn_open and look_for_daemon(board, self._site.clock.now()).presence in ABSENT:
-            raise PaddockError(
-                f"`{live.id}` is in a turn, and no daemon is running that could end it",
-                "`paddock up` starts one; then connect again",
-            )
-        return live is not None
 
     # -- coming in ------------------------------------------------------------------------------------------
 
@@ -295,6 +286,17 @@ class SeatedVisit:
             self._handback = take_words(self._site, self._attempt) or GO_ON
             self._why = "it was handed back"
             self._go()
+
+
+def require_fleet(site: Site, board: Board, name: TaskId) -> bool:
+    """Whether there is a live attempt. Raises PaddockError if its turn runs and nobody could end it."""
+    live = board.task(name).live_attempt
+    if live is not None and live.turn_open and look_for_daemon(board, site.clock.now()).presence in ABSENT:
+        raise PaddockError(
+            f"`{live.id}` is in a turn, and no daemon is running that could end it",
+            "`paddock up` starts one; then connect again",
+        )
+    return live is not None
 
 
 def _why_leave(task: Task, name: AttemptId) -> str:
