@@ -17,6 +17,21 @@ def test_where_it_is_not_installed_there_is_none(tmp_path: Path) -> None:
     assert find_tmux({"PATH": str(tmp_path)}) is None
 
 
+@pytest.mark.parametrize(
+    ("said", "words"), [("tmux 3.1c", []), ("tmux 3.2", ["-d", "4000"]), ("tmux 3.5a", ["-d", "4000"])]
+)
+def test_what_is_said_in_the_status_line_can_be_read_where_tmux_can_be_told_how_long(
+    tmp_path: Path, said: str, words: list[str]
+) -> None:
+    program = tmp_path / "tmux"
+    program.write_text(f"#!/bin/sh\ncase $1 in -V) echo '{said}' ;; *) echo \"$@\" >{tmp_path}/told ;; esac\n")
+    program.chmod(0o755)
+    tmux = find_tmux({"PATH": str(tmp_path), "TMUX": "/socket,1,0"})
+    assert tmux is not None
+    tmux.say("left t1.1: #1")
+    assert (tmp_path / "told").read_text().split() == ["display-message", *words, "left", "t1.1:", "##1"]
+
+
 @pytest.mark.parametrize(("said", "fits"), [("tmux 1.8", False), ("tmux 2.5", False), ("tmux 2.6a", True)])
 def test_one_that_is_too_old_is_refused(tmp_path: Path, said: str, fits: bool) -> None:
     program = tmp_path / "tmux"

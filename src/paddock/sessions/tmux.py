@@ -16,8 +16,12 @@ from paddock.core.errors import PaddockError
 
 PROGRAM = "tmux"
 OLDEST = (2, 6)
+_RECENT = (3, 2)
 _VERSION = re.compile(r"(\d+)\.(\d+)")
 _SECONDS = 20.0
+_READ_MS = 4000
+"""By itself tmux takes words away after three quarters of a second. Nothing else moves in that terminal until then, or
+until a key is pressed: no longer than it takes to read two sentences."""
 _FORMAT = "#{pane_id} #{pane_pid} #{session_id} #{window_id}"
 
 
@@ -31,10 +35,11 @@ class Pane:
 
 @dataclass(frozen=True, slots=True)
 class Tmux:
-    """`inside` is whether we sit in one."""
+    """`inside` is whether we sit in one; `is_recent`, whether it knows what 3.2 brought."""
 
     program: str
     inside: bool
+    is_recent: bool = False
 
     def open_session(self, name: str, title: str, folder: Path, size: tuple[int, int], argv: Sequence[str]) -> Pane:
         """A session of its own with nobody attached; `title` names its window. Raises PaddockError."""
@@ -93,8 +98,9 @@ class Tmux:
         return subprocess.call((self.program, "attach-session", *flags, "-t", pane.session), env=env)
 
     def say(self, words: str) -> None:
-        """In the status line of whoever sits in this tmux, for a moment."""
-        self._run("display-message", words.replace("#", "##"))
+        """In the status line of whoever sits in this tmux, long enough to be read where tmux can be told so."""
+        delay = ("-d", str(_READ_MS)) if self.is_recent else ()
+        self._run("display-message", *delay, words.replace("#", "##"))
 
     def _opened(self, command: str, *options: str, argv: Sequence[str]) -> Pane:
         row = self._run(command, *options, "-P", "-F", _FORMAT, "--", *argv).split()
@@ -135,4 +141,5 @@ def find_tmux(environment: Mapping[str, str] = os.environ) -> Tmux | None:
     if version is not None and (int(version[1]), int(version[2])) < OLDEST:
         oldest = ".".join(map(str, OLDEST))
         raise PaddockError(f"{said.strip()} is too old: {oldest} is needed", "upgrade it; `--here` needs no tmux")
-    return Tmux(program, bool(environment.get("TMUX")))
+    is_recent = version is not None and (int(version[1]), int(version[2])) >= _RECENT
+    return Tmux(program, bool(environment.get("TMUX")), is_recent)
