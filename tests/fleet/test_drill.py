@@ -130,3 +130,12 @@ def test_without_a_word_of_a_person_the_next_daemon_goes_on_with_what_is_certain
         wipe(yard.attempt_folder(name))
     yard.run(code=0)
     assert_all_went_on(yard)
+
+
+def test_who_asks_for_the_fleet_is_told_that_it_is_up(make_yard: MakeYard) -> None:
+    yard = make_yard()
+    try:
+        said = yard.paddock("resurrect", "--up")
+    finally:
+        yard.paddock("down")
+    assert said.startswith("nothing was lost: there is nothing to bring back\n\nthe fleet is up (pid ")

@@ -59,7 +59,7 @@ def resurrect_command(
     if not dry_run and (wreck.casualties or wreck.runs):
         _confirm(wreck, yes=yes, as_json=as_json)
         bring_back(workspace, wreck)
-    runs = _see_to_daemon(workspace, start=start and not dry_run)
+    runs = _see_to_daemon(workspace, start=start and not dry_run, quiet=as_json)
     if as_json:
         print_json(view_resurrection(board, wreck, dry_run=dry_run, up=runs))
     elif dry_run:
@@ -81,15 +81,18 @@ def _confirm(wreck: Wreck, *, yes: bool, as_json: bool) -> None:
     click.confirm(f"is {hosts} gone for good? its agents must not be at work any more", abort=True, err=True)
 
 
-def _see_to_daemon(workspace: Workspace, *, start: bool) -> bool:
+def _see_to_daemon(workspace: Workspace, *, start: bool, quiet: bool) -> bool:
     if look_for_daemon(workspace.board(), time.time()).presence in (Presence.RUNNING, Presence.SILENT):
         return True
     if start:
+        from paddock.fleet.service.background import daemon_words
         from paddock.fleet.service.control import await_daemon, require_startable, start_daemon
 
         require_startable(workspace)
         start_daemon(workspace, None)
-        await_daemon(workspace)
+        started = await_daemon(workspace)
+        if not quiet:
+            click.echo(f"\nthe fleet is up ({daemon_words(started)}); `paddock status` shows what it does")
     return start
 
 
