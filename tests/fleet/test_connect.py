@@ -96,6 +96,28 @@ def test_a_visit_brings_back_a_worktree_that_was_cleared_away_and_leaves_the_tas
     field.assert_nothing_is_left()
 
 
+def test_that_a_conversation_is_lost_is_read_before_a_terminal_covers_it(field: Yard, person: Person) -> None:
+    first = work_done(field)
+    shutil.rmtree(field.log_path.parent / "memory")
+    person.start("connect", "t1", "--here", keep=True)
+    shown = person.await_screen("a new conversation begins: ", "press Enter to open it")
+    assert "so-far.md: tell it to read that first" in shown.replace("\n", "")
+    assert "terminal of" not in shown
+    assert not field.attempt().turn_open
+    person.type("Enter")
+    person.await_screen("terminal of")
+    person.say("quit")
+    person.await_end()
+    assert field.attempt().session != first.session
+    person.close_terminal()
+    shutil.rmtree(field.log_path.parent / "memory")
+    person.start("connect", "t1", "--here", keep=True)
+    person.await_screen("press Enter to open it")
+    person.type("C-c")
+    assert person.await_end() == 1
+    assert "error: you left before the terminal was open" in person.screen()
+
+
 def test_a_closed_terminal_ends_what_ran_there_and_is_recorded(field: Yard, person: Person) -> None:
     work_done(field)
     person.start("connect", "t1", "--here")
@@ -326,7 +348,9 @@ def test_a_landed_task_goes_on_in_a_new_one_and_vain_visits_leave_nothing_to_do(
     field.run()
     assert field.task().phase == "landed"
     person.start("connect", "t1", "--here", keep=True)
-    person.await_screen("t1 has landed: its agent goes on in t2", "terminal of")
+    person.await_screen("t1 has landed: its agent goes on in t2", "press Enter to open it")
+    person.type("Enter")
+    person.await_screen("terminal of")
     person.say("quit")
     person.await_end()
     field.run()
@@ -334,7 +358,9 @@ def test_a_landed_task_goes_on_in_a_new_one_and_vain_visits_leave_nothing_to_do(
     assert field.task("t2").newest == 1, "no agent has begun it"
     person.close_terminal()
     person.start("connect", "t1", "--here", keep=True)
-    person.await_screen("its agent goes on in t3", "terminal of")
+    person.await_screen("its agent goes on in t3", "press Enter to open it")
+    person.type("Enter")
+    person.await_screen("terminal of")
     person.say("commit")
     person.await_screen("committed")
     person.say("quit")

@@ -10,6 +10,7 @@ hold whose keeper is gone: the daemon finds that out, ends what is left, and jud
 
 import asyncio
 import contextlib
+import os
 import signal
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -44,6 +45,7 @@ from paddock.sessions.seats import ASKED_TO_LEAVE, this_seat
 from paddock.sessions.terminal import Terminal
 from paddock.store.protocol import Store
 
+_LINE = 4096
 LOOK_SECONDS = 5.0
 """How often the log is looked at where nothing wakes us."""
 _LEAVING = (signal.SIGHUP, signal.SIGTERM, signal.SIGINT)
@@ -127,15 +129,9 @@ class SeatedVisit:
         worktree = await bring_back(self._site, board, task, attempt)
         checkpoint("visit.prepared")
         self._require_staying()
-        begun, planned = await self._plan(store, task, attempt, worktree)
-        for words in (begun.new_conversation and f"a new conversation begins: {begun.new_conversation}", planned.note):
-            if words:
-                self._tell(words)
-        return planned
+        return await self._plan(store, task, attempt, worktree)
 
-    async def _plan(
-        self, store: Store, task: Task, attempt: Attempt, worktree: Worktree
-    ) -> tuple[TurnStarted, Planned]:
+    async def _plan(self, store: Store, task: Task, attempt: Attempt, worktree: Worktree) -> Planned:
         """Planned before it is recorded: what cannot be started has never begun."""
         fence = fence_of(self._site, task, attempt, self._company)
         await asyncio.to_thread(copy_memory, self._site, attempt)
@@ -150,13 +146,38 @@ class SeatedVisit:
         assert isinstance(begun, TurnStarted)
         planned = await plan_terminal(self._site, store, task, attempt, worktree, begun, self._company)
         Terminal.of_attempt(planned.order, self._shown, self._site.marker).require_command()
+        if why or planned.note:
+            await self._explain(why, planned.note)
         for file in planned.launch.files:
             file.write()
         for folder in planned.launch.writes:
             folder.mkdir(parents=True, exist_ok=True)
         self._workspace.append(store, decide)
         checkpoint("visit.opened")
-        return begun, planned
+        return planned
+
+    async def _explain(self, why: str, note: str) -> None:
+        """Until they have read it: many an engine's terminal begins by clearing the screen. Raises PaddockError if
+        they leave instead."""
+        for words in (why and f"a new conversation begins: {why}", note, "press Enter to open it"):
+            if words:
+                self._tell(words)
+        pressed, loop = asyncio.Event(), asyncio.get_running_loop()
+
+        def go_on() -> None:
+            pressed.set()
+            self._wake.set()
+
+        loop.add_reader(self._shown, go_on)
+        try:
+            while not (pressed.is_set() or self._leaving.is_set()):
+                await wait_for(self._wake, LOOK_SECONDS)
+                self._wake.clear()
+        finally:
+            loop.remove_reader(self._shown)
+        self._require_staying()
+        with contextlib.suppress(OSError):
+            os.read(self._shown, _LINE)
 
     async def _await_turn_end(self, store: Store, name: AttemptId) -> None:
         if self._interrupts:
