@@ -135,7 +135,7 @@ ROWS = [
         AttemptFacts(exit=0, expects_final=False, commits=1), "delivered", "1 commit", id="no-final-not-expected"
     ),
     pytest.param(AttemptFacts(exit=None, summary=DIED), "crashed", "vanished", id="vanished"),
-    pytest.param(AttemptFacts(exit=None, rebooted=True, summary=DIED), "lost", "restarted", id="reboot"),
+    pytest.param(AttemptFacts(exit=None, lost="the host restarted", summary=DIED), "lost", "restarted", id="reboot"),
     pytest.param(
         AttemptFacts(exit=-15, ended_by=EndedBy.TURN, summary=DIED), "timeout", "last step: Bash make", id="turn"
     ),

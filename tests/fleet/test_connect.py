@@ -197,7 +197,7 @@ def test_tmux_keeps_the_seat_for_its_person_and_lets_others_watch(field: Yard) -
     with people(field, 3) as [first, again, other]:
         other.env["USER"] = "alice"
         first.start("connect", "t1", keep=True)
-        first.await_screen("terminal of", "t1: C-b d detaches, and it stays yours")
+        first.await_screen("terminal of", "t1: C-b d detaches, and it stays held")
         first.say("one")
         first.await_screen("you said <one>")
         first.type("C-b", "d")
@@ -273,6 +273,8 @@ def test_a_list_is_offered_most_urgent_first(field: Yard, person: Person) -> Non
     rows = [line.split()[:3] for line in shown.splitlines() if line.strip()[:1].isdigit()]
     assert rows[0] == ["1", "t2", "failed"]
     assert sorted(row[1:] for row in rows[1:]) == [["t1", "approval"], ["t3", "approval"]]
+    person.say("7")
+    person.await_screen("`7` is none of them: type 1 to 3, or an id")
     person.say(next(row[0] for row in rows if row[1] == "t1"))
     person.await_screen("terminal of")
     person.say("quit")
@@ -314,6 +316,8 @@ def test_a_shell_a_path_and_commands_in_the_worktree(field: Yard, person: Person
     assert "`paddock connect t1 --shell` brings it back" in said
     assert field.paddock("exec", "t1", "--", "git", "log", "-1", "--format=%s") == "Work\n"
     assert field.paddock("exec", "t1", "--", "sh", "-c", 'test -d "$TMPDIR" && exit 42', code=42) == ""
+    said = field.paddock("exec", "t1", "--", "no-such-tool", code=127)
+    assert said == "error: `no-such-tool` was not found in the worktree of `t1.1`\n"
     assert not field.claimed_worktrees()
     person.start("connect", "t1", "--shell", "--here", size=(39, 9), keep=True)
     person.await_screen("warning: this terminal has 39x9")

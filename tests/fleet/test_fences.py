@@ -114,7 +114,7 @@ def test_a_conversation_that_is_kept_no_longer_begins_again_and_says_so(make_yar
     assert "more than 1 MB are kept of conversations" in said
     yard.paddock("message", "t1", play(write("b.txt"), commit("Add b")))
     yard.run(code=0)
-    assert yard.attempt().new_conversation == "nothing of the previous one is kept that a fence could show"
+    assert yard.attempt().new_conversation == "what was kept of the previous one is gone"
     assert yard.attempt().outcome == "delivered"
 
 

@@ -82,7 +82,7 @@ class Scene:
         self.person.await_screen("/exit")
 
         def press() -> str:
-            if "detaches, and it stays yours" in self.person.screen():
+            if "detaches, and it stays held" in self.person.screen():
                 self.person.type("Enter")
             return "left" if self.person.has_ended() else ""
 

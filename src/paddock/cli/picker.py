@@ -1,11 +1,14 @@
 """Choosing a task to connect to, from a list: most urgent first."""
 
+from collections.abc import Sequence
+from functools import partial
+
 import click
 
 from paddock.cli.terminal.text import cut, paint
 from paddock.core.board import Board
-from paddock.core.errors import Misuse, PaddockError
-from paddock.core.ids import TaskId, parse_task, task_number
+from paddock.core.errors import PaddockError
+from paddock.core.ids import TaskId, parse_task, printable, task_number
 from paddock.core.intent.obstacles import TaskAction, find_obstacle
 from paddock.core.tasks.needs import Need, need_of
 from paddock.core.tasks.task import Phase, Task
@@ -17,7 +20,7 @@ _WORDS = {Need.ANSWER: "needs answer", Need.APPROVE: "approval"}
 
 
 def pick_task(board: Board, person: str) -> TaskId:
-    """Raises Misuse for an answer that is none of them, PaddockError where there is nothing to choose from."""
+    """Raises PaddockError where there is nothing to choose from."""
     names = connectable(board, person)
     if not names:
         raise PaddockError("there is no agent to connect to", "`paddock add` adds a task, `paddock run` starts agents")
@@ -28,12 +31,19 @@ def pick_task(board: Board, person: str) -> TaskId:
         )
     if len(names) > MOST_ROWS:
         click.echo(f"     … and {len(names) - MOST_ROWS} more: type the id of any task", err=True)
-    said = click.prompt("connect to (a number or an id)", err=True).strip()
-    if said.isdecimal():
-        if not 1 <= int(said) <= len(names):
-            raise Misuse(f"there is no number {said} in the list", f"type 1 to {min(len(names), MOST_ROWS)}, or an id")
-        return names[int(said) - 1]
-    return parse_task(said)
+    chosen: TaskId = click.prompt("connect to (a number or an id)", err=True, value_proc=partial(_choose, names))
+    return chosen
+
+
+def _choose(names: Sequence[TaskId], said: str) -> TaskId:
+    """Raises UsageError, after which the question is put again."""
+    said = said.strip()
+    try:
+        name = names[int(said) - 1] if said.isdecimal() and 1 <= int(said) <= len(names) else parse_task(said)
+    except PaddockError:
+        most = min(len(names), MOST_ROWS)
+        raise click.UsageError(f"`{printable(said, 40)}` is none of them: type 1 to {most}, or an id") from None
+    return name
 
 
 def connectable(board: Board, person: str) -> list[TaskId]:

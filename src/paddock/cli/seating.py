@@ -100,7 +100,7 @@ class PaneSeat:
             drop_handover(handover)
             raise
         with contextlib.suppress(PaddockError):
-            self.tmux.describe(pane, f"{self.task}: {self.tmux.prefix()} d detaches, and it stays yours ")
+            self.tmux.describe(pane, f"{self.task}: {self.tmux.prefix()} d detaches, and it stays held ")
         try:
             return attend(self.workspace, self.tmux, self.task, pane)
         finally:

@@ -169,13 +169,19 @@ def find_command(order: TurnOrder, *folders: Path) -> str:
 
 
 def _find_program(order: TurnOrder, name: str, where: str) -> str:
+    path = find_program(order, name)
+    if path is None:
+        raise PaddockError(f"{where}: command `{name}` was not found", f"install `{name}` or put it in the PATH")
+    return path
+
+
+def find_program(order: TurnOrder, name: str) -> str | None:
+    """Its full path, as the order's own command would find it."""
     if os.sep in name:
         path: str | None = os.path.join(order.cwd, name)
     else:
         path = shutil.which(name, path=order.env.get("PATH", os.defpath))
-    if path is None or not os.access(path, os.X_OK):
-        raise PaddockError(f"{where}: command `{name}` was not found", f"install `{name}` or put it in the PATH")
-    return os.path.join(order.cwd, path)
+    return os.path.join(order.cwd, path) if path is not None and os.access(path, os.X_OK) else None
 
 
 def _fenced(order: TurnOrder, command: str) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from paddock.core.errors import PaddockError
 from paddock.sessions.ancestry import MARK_VARIABLE
 from paddock.sessions.bubblewrap import this_system
 from paddock.sessions.fence import fence_argv
-from paddock.sessions.local import find_command, is_shim
+from paddock.sessions.local import find_command, find_program, is_shim
 from paddock.sessions.marks import Mark, find_attempts
 from paddock.sessions.process import signal_process
 from paddock.sessions.protocol import TurnOrder
@@ -244,6 +244,10 @@ class Terminal:
         reached = [signal_process(process.identity, signal.SIGHUP) for process in commands]
         if not any(reached):
             child.send_signal(signal.SIGHUP)
+
+
+def is_command_there(order: TurnOrder) -> bool:
+    return find_program(order, order.argv[0]) is not None
 
 
 def command_line(order: TurnOrder) -> tuple[str, ...]:

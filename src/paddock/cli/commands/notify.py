@@ -38,7 +38,7 @@ def status_command(ctx: click.Context, as_json: bool) -> None:
         print_json(NotifyView(recipients=views, why_none=why_none, about=settings.about, every_seconds=every))
         return
     if not states:
-        click.echo(f"nobody is told: {why_none}")
+        click.echo(f"nobody is told, because {why_none}")
         click.echo(paint(f"  to be told, {SET_UP}", dim=True))
         return
     click.echo(
@@ -71,7 +71,7 @@ def test_command(ctx: click.Context, as_json: bool) -> None:
     workspace = open_workspace(ctx)
     found = find_recipients(workspace.config.notify)
     if not found.all:
-        raise PaddockError(f"there is nobody to tell: {found.why_none}", SET_UP)
+        raise PaddockError(f"there is nobody to tell, because {found.why_none}", SET_UP)
     results = [view_trial(result) for result in send_test(workspace, found.all)]
     failed = any(result.problem for result in results)
     if as_json:

@@ -48,7 +48,8 @@ def open_command(ctx: click.Context, task: str) -> None:
         sit_here(workspace, task_of(attempt.id), Company((*editor, "."), fenced=False))
         return
     with share_place(workspace, attempt) as worktree:
-        click.echo(f"{attempt.id} is at work there: what you change, its agent sees", err=True)
+        if attempt.turn_open and attempt.held is None:
+            click.echo(f"{attempt.id} is at work there: what you change, its agent sees", err=True)
         try:
             ended = subprocess.run((*editor, "."), cwd=worktree.path, check=False)
         except OSError as error:

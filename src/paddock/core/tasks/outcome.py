@@ -23,9 +23,10 @@ NAMED_FILES = 5
 class AttemptFacts:
     """What was seen of an attempt's last turn and of its worktree.
 
-    `exit` is negative for a signal and None when nobody saw the end. `ended_by` names the deadline
-    that was passed (startup, silence, tool, turn), or is empty. `commits` are ahead of the base; `nothing_new`:
-    they are those that were delivered before. `kept` is what could be neither imported nor saved in a commit, and why.
+    `exit` is negative for a signal and None when nobody saw the end; `lost` says why, where that is the host's doing.
+    `ended_by` names the deadline that was passed (startup, silence, tool, turn), or is empty. `commits` are ahead of
+    the base; `nothing_new`: they are those that were delivered before. `kept` is what could be neither imported nor
+    saved in a commit, and why.
     One that only `reads` delivers an answer instead; `unanswered` says why there is none that can be used.
     `outside` are changed files outside the paths it was given; `may_stray`: that alone sends nothing back.
     `question` is what its agent has asked a person who has not answered yet. `left_by` is the person who worked with
@@ -41,7 +42,7 @@ class AttemptFacts:
     no_space: str = ""
     setup_problem: str = ""
     start_problem: str = ""
-    rebooted: bool = False
+    lost: str = ""
     over_budget: str = ""
     looping: str = ""
     expects_final: bool = True
@@ -201,8 +202,8 @@ def _left_no_trace(facts: AttemptFacts) -> bool:
 def _vanished(facts: AttemptFacts) -> Verdict | None:
     if facts.exit is not None:
         return None
-    if facts.rebooted:
-        return Verdict(Outcome.LOST, "the host restarted while it ran")
+    if facts.lost:
+        return Verdict(Outcome.LOST, facts.lost)
     return Verdict(Outcome.CRASHED, "it vanished without an exit status")
 
 

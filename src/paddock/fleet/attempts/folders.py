@@ -46,7 +46,7 @@ def why_new_conversation(site: Site, engine: Engine, task: Task, attempt: Attemp
     if attempt.session_lost:
         return f"{attempt.engine} no longer has the previous one: {attempt.session_lost}"
     if fence not in ("", Level.NONE) and not site.memory_of(attempt).is_dir():
-        return "nothing of the previous one is kept that a fence could show"
+        return "what was kept of the previous one is gone"
     if attempt.fork:
         return "" if engine.capabilities.forks else f"{attempt.engine} cannot go on with a copy of another task's"
     if attempt.worktree == folder or not engine.capabilities.bound_to_folder:

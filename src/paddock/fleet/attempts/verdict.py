@@ -70,7 +70,7 @@ def judge_attempt(site: Site, engine: Engine | None, judging: Judging) -> Judged
         no_space=problem if no_space else "",
         setup_problem=problem,
         start_problem=attempt.problem if attempt.ended_by is EndedBy.UNSTARTABLE and not attempt.left_by else "",
-        rebooted=attempt.ended_by is EndedBy.REBOOT,
+        lost=(attempt.problem or "the host restarted while it ran") if attempt.ended_by is EndedBy.REBOOT else "",
         over_budget=(attempt.problem or "it spent more than allowed") if attempt.ended_by is EndedBy.BUDGET else "",
         looping=(attempt.problem or "it was looping") if attempt.ended_by is EndedBy.LOOPING else "",
         expects_final=can.final_event,

@@ -56,7 +56,7 @@ def find_recipients(settings: NotifySettings, environment: Mapping[str, str] | N
         return Recipients(why_none='`urls` is empty, and `desktop` is "never"')
     desktop = find_desktop(environment)
     if not desktop.program:
-        return Recipients(why_none=f"`urls` is empty, and there is no desktop: {desktop.why}")
+        return Recipients(why_none=f"`urls` is empty, and {desktop.why}")
     return Recipients((Recipient(DESKTOP, DESKTOP, desktop=desktop),))
 
 

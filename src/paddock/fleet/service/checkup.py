@@ -267,7 +267,7 @@ def _notify(workspace: Workspace) -> Iterator[Symptom]:
 
     found = find_recipients(workspace.config.notify)
     if not found.all:
-        yield Symptom("notify", Health.OK, f"nobody is told: {found.why_none}")
+        yield Symptom("notify", Health.OK, f"nobody is told, because {found.why_none}")
     well = []
     for state in know_states(workspace):
         name = shown_address(state.recipient)

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
-from paddock.core.ids import task_of
+from paddock.core.ids import printable, task_of
 from paddock.core.tasks.task import Attempt, as_seen_by
 from paddock.engines.environment import pass_on
 from paddock.engines.protocol import Launch
@@ -21,10 +21,16 @@ from paddock.fleet.visits.program import Company, fence_of
 from paddock.fleet.workspace import Workspace
 from paddock.git.worktrees.furnish import Worktree
 from paddock.sessions.protocol import Turn, TurnOrder
-from paddock.sessions.terminal import Terminal, command_line
+from paddock.sessions.terminal import Terminal, command_line, is_command_there
 
 _PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
 _GRACE_SECONDS = 5.0
+
+
+class CommandMissing(PaddockError):
+    """Told as a shell tells it."""
+
+    exit_code = 127
 
 
 def execute_command(
@@ -34,6 +40,8 @@ def execute_command(
     it has our streams and no terminal. Nothing is recorded. Raises PaddockError."""
     with _worktree(workspace, board, attempt) as worktree:
         order = _order(workspace.site, board, attempt, worktree, argv, fenced=fenced)
+        if not is_command_there(order):
+            raise CommandMissing(f"`{printable(argv[0], 60)}` was not found in the worktree of `{attempt.id}`")
         status = asyncio.run(run_in_terminal(order, shown)) if shown >= 0 else _in_streams(order)
     return status if status >= 0 else 128 - status
 

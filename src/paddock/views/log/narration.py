@@ -163,9 +163,15 @@ def describe_end(ended: ev.AttemptEnded, *, followed: bool) -> str:
         Step.FAIL: "; no attempts left",
         Step.BLOCK: f"; needs you: {ended.unblock}",
     }
-    asked = ended.outcome is Outcome.ASKED
-    told = "ended its turn to wait for the answer" if asked else f"{ended.outcome}: {printable(ended.reason, 140)}"
-    return f"{told}{size}{following.get(ended.next, '') if followed else ''}"
+    reason = printable(ended.reason, 140)
+    match ended.outcome:
+        case Outcome.ASKED:
+            told = f"ended its turn to wait for the answer{size}"
+        case Outcome.LEFT:
+            told = f"left as it was: {reason}"
+        case _:
+            told = f"{ended.outcome}: {reason}{size}"
+    return f"{told}{following.get(ended.next, '') if followed else ''}"
 
 
 def _is_followed(record: ev.Record, board: Board) -> bool:
