@@ -107,15 +107,20 @@ def deliver(name: str, shapes: tuple[str, ...], place: Workplace, model: MockMod
     assert not bridge.socket.exists()
 
 
-@pytest.mark.engine("claude")
-def test_messages_of_many_shapes_reach_claude_once_each(
-    place: Workplace, mock_model: MockModel, real_cli: Callable[[str], Path]
+every_engine = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.engine(name)) for name in ("claude", "codex")]
+)
+
+
+@every_engine
+def test_messages_of_many_shapes_reach_the_server_once_each(
+    name: str, place: Workplace, mock_model: MockModel, real_cli: Callable[[str], Path]
 ) -> None:
-    deliver("claude", FEW, place, mock_model, settings_of("claude", real_cli))
+    deliver(name, FEW, place, mock_model, settings_of(name, real_cli))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.engine(name)) for name in ("claude", "codex")])
+@every_engine
 def test_forty_messages_reach_the_server_once_each(
     name: str, place: Workplace, mock_model: MockModel, real_cli: Callable[[str], Path]
 ) -> None:
