@@ -4,7 +4,6 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 
 from paddock.cli.workspace import workspace_at
@@ -12,7 +11,6 @@ from paddock.core.board import Board
 from paddock.core.events import Draft, MessagesDelivered, MessageSent, Record, TurnEnded
 from paddock.core.ids import TaskId
 from paddock.core.intent.holds import Seat, hand_back, hold_task, open_terminal
-from paddock.core.tasks.task import Attempt
 from paddock.sessions.host import sign_of_life, this_process
 from tests.fleet.relay import Relay
 from tests.fleet.yard import Step, Yard, commit, play, write
@@ -108,9 +106,11 @@ def _hold(yard: Yard, hello: Step) -> list[dict[str, object]]:
     return [brief(hello, write("a.txt"), commit("Add a"), ready, {"hang": 600, "turn": 1}, *on)]
 
 
-def _open_terminal(board: Board, attempt: Attempt) -> list[Draft]:
-    place = attempt.worktree
-    return open_terminal(board, attempt.id, worktree=place, fence=attempt.fence, session=attempt.session)
+def _open_terminal(board: Board) -> list[Draft]:
+    """In the conversation of the turn that was ended for it, whose name is known by then."""
+    held = board.task(TaskId("t1")).live_attempt
+    assert held is not None
+    return open_terminal(board, held.id, worktree=held.worktree, fence=held.fence, session=held.session)
 
 
 def _take_over_and_hand_back(relay: Relay) -> None:
@@ -126,9 +126,7 @@ def _take_over_and_hand_back(relay: Relay) -> None:
     while not opened:
         assert time.monotonic() < give_up_at, "its turn was never ended"
         relay.tend()
-        attempt = yard.task("t1").last
-        assert attempt is not None
-        opened = workspace.record(partial(_open_terminal, attempt=attempt))
+        opened = workspace.record(_open_terminal)
         time.sleep(0.02)
     with (yard.folder / "started").open("a") as started:
         started.write("t1.1\n")
