@@ -16,7 +16,7 @@ demo: ## A fleet of scripted agents fixes a throw-away project; about a minute, 
 test: ## Everything a change must pass: lint, types, tests; ARGS="tests/git -x" goes to pytest
 	@scripts/bootstrap dev
 	@$(MAKE) --no-print-directory lint
-	$(PY) -m pytest -n 4 --dist loadgroup --reruns 1 --rerun-show-tracebacks $(ARGS)
+	$(PY) -m pytest -n 5 --dist loadgroup --reruns 1 --rerun-show-tracebacks $(ARGS)
 
 quick: ## What is pure, in under a minute and without starting a process; takes ARGS too
 	@scripts/bootstrap dev

@@ -5,7 +5,6 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,8 +53,8 @@ def sit_here(workspace: Workspace, task: TaskId, company: Company) -> Visited:
         return await SeatedVisit(workspace, task, company, sys.stdin.fileno(), _say).run()
 
     visited = asyncio.run(sit())
-    with _deaf_to_ctrl_c():
-        _say(told_of(workspace, visited))
+    _be_deaf_to_ctrl_c()
+    _say(told_of(workspace, visited))
     return visited
 
 
@@ -118,11 +117,7 @@ class PaneSeat:
 
 def attend(workspace: Workspace, tmux: Tmux, name: TaskId, pane: Pane) -> int:
     """Shows the pane until they detach or leave, then says what happens next; tmux's exit status."""
-    with _deaf_to_ctrl_c():
-        return _attend(workspace, tmux, name, pane)
-
-
-def _attend(workspace: Workspace, tmux: Tmux, name: TaskId, pane: Pane) -> int:
+    _be_deaf_to_ctrl_c()
     code = tmux.show(pane)
     if tmux.inside:
         return code
@@ -152,14 +147,10 @@ def _how_it_ended(workspace: Workspace, name: TaskId) -> str:
     return told_of(workspace, Visited(worker.id, 0, handed_back=not worker.left_by))
 
 
-@contextlib.contextmanager
-def _deaf_to_ctrl_c() -> Iterator[None]:
-    """Pressed once more than it takes to leave an agent, it comes here: it was not meant for what is said now."""
-    before = signal.signal(signal.SIGINT, lambda *_: None)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+def _be_deaf_to_ctrl_c() -> None:
+    """For the rest of the command. Pressed once more than it takes to leave an agent, it comes here, and was not meant
+    for what is said now."""
+    signal.signal(signal.SIGINT, lambda *_: None)
 
 
 def pane_of(tmux: Tmux | None, attempt: Attempt) -> Pane | None:
