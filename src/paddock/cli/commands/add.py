@@ -1,13 +1,11 @@
 """`paddock add`: one task, or a convoy from a file, in one transaction."""
 
-import sys
-from pathlib import Path
-
 import click
 from click.core import ParameterSource
 
 from paddock.cli.acceptance import read_accept_options, takes_acceptance
 from paddock.cli.selection import parse_tasks
+from paddock.cli.terminal.source import read_source
 from paddock.cli.terminal.text import plural, print_document
 from paddock.cli.workspace import open_workspace
 from paddock.config.taskfile import SIZE_LIMIT, parse_task_file
@@ -116,11 +114,7 @@ def _refuse_ignored(ctx: click.Context) -> None:
 
 def _read(file: str) -> str:
     try:
-        if file == "-":
-            data = sys.stdin.buffer.read(SIZE_LIMIT + 1)
-        else:
-            with Path(file).open("rb") as opened:
-                data = opened.read(SIZE_LIMIT + 1)
+        data = read_source(file, SIZE_LIMIT)
     except OSError as error:
         raise Misuse(
             f"`{printable(file)}` cannot be read: {error.strerror}", "name a file, or use `-` for standard input"

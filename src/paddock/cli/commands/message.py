@@ -1,10 +1,8 @@
 """`paddock message`: what people tell agents."""
 
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -12,6 +10,7 @@ import click
 from paddock.cli.options import DURATION, prints_json
 from paddock.cli.selection import parse_tasks, takes_where
 from paddock.cli.terminal.complaint import complain
+from paddock.cli.terminal.source import read_source
 from paddock.cli.terminal.text import plural, print_document
 from paddock.cli.workspace import open_workspace
 from paddock.core.board import Board
@@ -172,11 +171,7 @@ def _parse_named(words: tuple[str, ...], source: str = "") -> list[TaskId]:
 def _read_file(file: str) -> str:
     name = "standard input" if file == "-" else f"`{printable(file)}`"
     try:
-        if file == "-":
-            content = sys.stdin.buffer.read(BRIEF_LIMIT + 1)
-        else:
-            with Path(file).open("rb") as opened:
-                content = opened.read(BRIEF_LIMIT + 1)
+        content = read_source(file, BRIEF_LIMIT)
         if len(content) > BRIEF_LIMIT:
             raise Misuse(
                 f"{name} has more than {BRIEF_LIMIT:,} bytes, which is the limit of a message",
