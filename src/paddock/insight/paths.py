@@ -12,7 +12,7 @@ CLOSING_STEPS = 10
 
 
 class Symbols:
-    """Which number stands for which symbol; numbers are given in the order in which symbols are met, and never change."""
+    """Which number stands for which symbol, in the order in which symbols were met. Numbers never change."""
 
     def __init__(self, known: Iterable[str] = ()) -> None:
         self._texts = list(known)

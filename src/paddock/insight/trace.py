@@ -63,7 +63,7 @@ class CostSource(StrEnum):
 
 class Step(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One tool call. `activity` is its symbol without a suffix (`activities.py`), `target` a file or the family of a
-    command, `error` what a failed one said. `agent` is the sub-agent that made it, `turn` the number of an attempt's turn."""
+    command, `error` what a failed one said. `agent` is the sub-agent that made it, `turn` the turn of an attempt."""
 
     tool: str = ""
     activity: str = ""
@@ -78,8 +78,8 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class ModelCall(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """One call of a model; `id` is the provider's for its answer, unique within a run. `status` is the HTTP status of one
-    that was refused."""
+    """One call of a model; `id` is the provider's for its answer, unique within a run. `status` is the HTTP status of
+    one that was refused."""
 
     id: str = ""
     model: str = ""
