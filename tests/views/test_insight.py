@@ -9,7 +9,7 @@ from paddock.core.ids import TaskId, attempt_id, task_id
 from paddock.core.tasks.vocabulary import Outcome, Step
 from paddock.views.costs import sum_costs, view_costs
 from paddock.views.document import to_json
-from paddock.views.insight import SHOWN_GROUPS, view_insight
+from paddock.views.insight.overview import SHOWN_GROUPS, view_insight
 from tests.core.ledger import Ledger
 
 

@@ -8,7 +8,7 @@ from paddock.views.costs import CostsView
 from paddock.views.fleet.fanout import FanOutView
 from paddock.views.fleet.leases import LeasesView
 from paddock.views.fleet.page import FleetDocument
-from paddock.views.insight import InsightView
+from paddock.views.insight.overview import InsightView
 from paddock.views.log.records import ToldRecord
 from paddock.views.messages import MessagesView
 from paddock.views.plan import PlanPreviewView

@@ -30,7 +30,7 @@ from paddock.views.costs import BudgetView, CostsView, sum_costs, view_budgets, 
 from paddock.views.document import Document, to_json
 from paddock.views.fleet.leases import LeasesView, view_leases
 from paddock.views.fleet.limits import LimitRow, view_limits
-from paddock.views.insight import InsightView, view_insight
+from paddock.views.insight.overview import InsightView, view_insight
 from paddock.views.notices import find_notices
 from paddock.views.queue.halts import why_stopped
 from paddock.views.queue.overview import QueueView, view_queue
