@@ -8,8 +8,9 @@ from paddock.config.load import load_config
 from paddock.core.economics.estimates import PRIOR
 from paddock.core.errors import Misuse
 from paddock.core.events import AttemptStarted
+from paddock.core.money.startup import Startup
 from paddock.core.trace import ModelTokens, TokenUsage
-from paddock.fleet.dispatch.pricing import Startup, bill, expected_cost, spawn_money
+from paddock.fleet.dispatch.pricing import bill, expected_cost, spawn_money
 from paddock.fleet.site import Site
 from paddock.git.repo import discover
 from tests.core.ledger import START, Ledger

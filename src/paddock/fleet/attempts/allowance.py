@@ -7,11 +7,12 @@ from paddock.core.events import Draft
 from paddock.core.ids import AttemptId, TaskId
 from paddock.core.money.budget import Amount, Cost, OverBudget
 from paddock.core.money.spending import ask_for_more, day_of, money_of, tokens_of, used_up
+from paddock.core.money.startup import Startup
 from paddock.core.summary import TurnSummary, main_model, turn_usage
 from paddock.core.tasks.task import Attempt
 from paddock.core.trace import TokenUsage
 from paddock.fleet.checkpoints import checkpoint
-from paddock.fleet.dispatch.pricing import Startup, bill
+from paddock.fleet.dispatch.pricing import bill
 from paddock.fleet.ledger import Ledger
 from paddock.fleet.site import Site
 

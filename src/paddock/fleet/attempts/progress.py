@@ -7,12 +7,13 @@ from msgspec.structs import replace
 from paddock.core.board import Board
 from paddock.core.ids import TaskId
 from paddock.core.money.spending import day_of
+from paddock.core.money.startup import Startup
 from paddock.core.summary import TurnSummary, main_model, turn_usage
 from paddock.core.tasks.edits import EditTally
 from paddock.core.tasks.task import Attempt
 from paddock.core.trace import TokenUsage
 from paddock.fleet.attempts.attempt import AttemptRun
-from paddock.fleet.dispatch.pricing import Bill, Startup, bill
+from paddock.fleet.dispatch.pricing import Bill, bill
 from paddock.fleet.glance import AgentGlance
 from paddock.fleet.site import Site
 

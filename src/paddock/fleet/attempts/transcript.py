@@ -4,6 +4,7 @@ import asyncio
 import glob
 from collections.abc import Callable, Iterable
 
+from paddock.core.money.startup import Startup
 from paddock.core.summary import TurnSummary, observe
 from paddock.core.tasks.edits import EditTally, count_edits
 from paddock.core.tasks.repetition import ToolUse, follow
@@ -11,7 +12,6 @@ from paddock.core.trace import Partial, Text, TokenUsage, ToolCall, TraceEntry, 
 from paddock.engines.bridge_lines import reading_parser
 from paddock.engines.protocol import Engine, Source
 from paddock.fleet.clock import SYSTEM_CLOCK, WallClock
-from paddock.fleet.dispatch.pricing import Startup
 from paddock.sessions.protocol import Line, Running, Sessions, Turn
 
 BREATH_SECONDS = 0.02  # the longest that reading one turn holds up the rest of the fleet

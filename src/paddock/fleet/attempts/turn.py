@@ -14,6 +14,7 @@ from paddock.core.fence import Level
 from paddock.core.ids import AttemptId, attempt_number, task_of
 from paddock.core.money.budget import Cost
 from paddock.core.money.prices import PriceBook
+from paddock.core.money.startup import Startup
 from paddock.core.summary import Final, TurnSummary, main_model, turn_usage, uncounted_calls
 from paddock.core.tasks.deadlines import TurnLimits
 from paddock.core.tasks.repetition import LoopLimits, why_looping
@@ -32,7 +33,7 @@ from paddock.fleet.attempts.transcript import Heard, TurnReader, nobody
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.clock import wait_for
 from paddock.fleet.desk.wire import DESK_VARIABLE
-from paddock.fleet.dispatch.pricing import Startup, bill
+from paddock.fleet.dispatch.pricing import bill
 from paddock.fleet.fences import agents_level, fence_attempt, seen_from_outside
 from paddock.fleet.site import Site
 from paddock.fleet.worker_token import TOKEN_VARIABLE, token_for

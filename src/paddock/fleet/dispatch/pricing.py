@@ -11,6 +11,7 @@ from paddock.core.economics.estimates import Learnt
 from paddock.core.money.budget import Cost
 from paddock.core.money.prices import Price, PriceBook, Rates, cost_of, find_price
 from paddock.core.money.spending import day_of, expect, expected_money, expected_tokens
+from paddock.core.money.startup import Startup, startup_cost
 from paddock.core.tasks.task import Task
 from paddock.core.trace import ModelTokens, TokenUsage
 from paddock.fleet.site import Site
@@ -19,18 +20,6 @@ from paddock.fleet.site import Site
 ASSUMED = Price("assumed", "", Rates(10.0, 50.0, 1.0, 12.5))
 # Most of what an agent reads comes from the cache, call after call: shares of a median session's tokens.
 CACHED_SHARE, FRESH_SHARE, OUTPUT_SHARE = 0.9, 0.08, 0.02
-
-
-@dataclass(frozen=True, slots=True)
-class Startup:
-    """The first call of a turn, which reads the start-up context, and how many calls read it in all."""
-
-    first: TokenUsage = TokenUsage()  # noqa: RUF009 (frozen)
-    calls: int = 0
-
-    @property
-    def tokens(self) -> int:
-        return self.first.input_total
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +55,7 @@ def bill(
     if cost is None:
         used = bool(usage.input_total or usage.output)
         return Bill(source="unpriced" if used else "", assumed=cost_of(ASSUMED, usage))
-    return Bill(cost, source, _startup_cost(cost, usage, startup, known or ASSUMED))
+    return Bill(cost, source, startup_cost(cost, usage, startup, known or ASSUMED))
 
 
 def _cost_of_shares(shares: tuple[ModelTokens, ...], prices: PriceBook, day: str) -> float | None:
@@ -78,21 +67,6 @@ def _cost_of_shares(shares: tuple[ModelTokens, ...], prices: PriceBook, day: str
             return None
         total += cost_of(price, share.tokens)
     return total
-
-
-def _startup_cost(cost: float, usage: TokenUsage, startup: Startup, price: Price) -> float | None:
-    """The part of the cost that went into the start-up context: read or written once, read again by each later
-    call. None where the engine does not tell of single calls. Prices of one vendor or another differ much, but
-    hardly in their proportions, so any price tells the share."""
-    whole = cost_of(price, usage)
-    if not startup.calls or not whole:
-        return None
-    again = TokenUsage(cache_read=min(usage.cache_read, startup.tokens * (startup.calls - 1)))
-    return cost * min(1.0, cost_of(price, _input_of(startup.first).plus(again)) / whole)
-
-
-def _input_of(tokens: TokenUsage) -> TokenUsage:
-    return TokenUsage(tokens.input_uncached, tokens.cache_write, tokens.cache_read)
 
 
 def expected_cost(site: Site, board: Board, task: Task, engine: str, at: float) -> Cost:
