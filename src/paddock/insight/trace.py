@@ -116,8 +116,8 @@ class Trace(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """`run` names it, `label` the batch it belongs to. `task` is the same for runs that were to do the same, `kind` for
     tasks of the same sort. `tail` are the last lines before the end, `error` what the harness said of it.
     `model_spoke` is False if no call of a model was seen, None if that cannot be known. `startup_tokens` are all that
-    the first call read, `startup_cached` those of them that a cache already had. `waited_seconds` were spent waiting for a provider that refused. `tests` are the results of
-    hidden tests by name. `attributes` are the source's own."""
+    the first call read, `startup_cached` those of them that a cache already had. `waited_seconds` were spent waiting
+    for a provider that refused. `tests` are the results of hidden tests by name. `attributes` are the source's own."""
 
     run: str
     task: str = ""
