@@ -1,0 +1,161 @@
+"""The dataset as it is read: runs as cohorts are computed with, and the steps and calls of each.
+
+Nothing here waits for a writer, and a look sees all of a batch or nothing of it.
+"""
+
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Self
+
+import apsw
+import msgspec
+from msgspec.structs import replace
+
+from paddock.insight.dataset.rows import CALL_COLUMNS, STEP_COLUMNS, Value, call_of, decode_kept, step_of
+from paddock.insight.dataset.schema import connect
+from paddock.insight.dataset.trouble import Explained, damaged
+from paddock.insight.paths import Symbols
+from paddock.insight.selection import EVERYTHING, Selection
+from paddock.insight.trace import EXTRACTOR_VERSION, KeptTrace, ModelCall, Result, Step, Trace
+
+_NAMES = ("task", "kind", "agent", "engine", "model", "label")
+
+
+class LabelCount(msgspec.Struct, frozen=True):
+    """A batch of runs. `outdated` are those that an older extractor made, and `first` and `last` their times."""
+
+    label: str
+    runs: int
+    steps: int
+    failed: int
+    outdated: int
+    first: float | None
+    last: float | None
+
+
+class Dataset:
+    """Open for reading; close it, or use it in a `with`. Raises DatasetUnusable wherever it cannot be read."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.symbols = Symbols()
+        self._explained = Explained(path)
+        with self._explained:
+            self._db = connect(path, read_only=True)
+            self._load_symbols()
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Raises DatasetAbsent where there is none, and DatasetDamaged where it has to be made again."""
+        return cls(path)
+
+    def close(self) -> None:
+        self._db.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def runs(
+        self, where: Selection = EVERYTHING, *, failed: bool | None = None, limit: int | None = None
+    ) -> list[KeptTrace]:
+        """In the order in which they were taken in. With `limit` only the latest; `failed` False is all that did not
+        fail, also where nobody knows."""
+        test, values = _condition(where, failed)
+        if limit is not None:
+            test = f"key IN (SELECT key FROM run WHERE {test} ORDER BY at DESC, key DESC LIMIT ?)"
+            values = (*values, limit)
+        with self._look():
+            rows = self._db.execute(f"SELECT kept, tail FROM run WHERE {test} ORDER BY key", values)
+            return [self._decode(blob, tail) for blob, tail in rows]
+
+    def labels(self) -> list[LabelCount]:
+        columns = "label, count(*), sum(steps), sum(outcome=?), sum(extractor<?), min(at), max(at)"
+        with self._look():
+            values = (Result.FAILURE.value, EXTRACTOR_VERSION)
+            rows = self._db.execute(f"SELECT {columns} FROM run GROUP BY label ORDER BY label", values)
+            return [LabelCount(*row) for row in rows]
+
+    def find(self, run: str, label: str | None = None) -> KeptTrace | None:
+        """The run of that name; without a label the one that was taken in last, if several batches have it."""
+        test, values = ("run=?", (run,)) if label is None else ("run=? AND label=?", (run, label))
+        with self._look():
+            for blob, tail in self._db.execute(
+                f"SELECT kept, tail FROM run WHERE {test} ORDER BY key DESC LIMIT 1", values
+            ):
+                return self._decode(blob, tail)
+        return None
+
+    def run(self, key: int) -> KeptTrace | None:
+        with self._look():
+            for blob, tail in self._db.execute("SELECT kept, tail FROM run WHERE key=?", (key,)):
+                return self._decode(blob, tail)
+        return None
+
+    def steps(self, key: int) -> tuple[Step, ...]:
+        with self._look():
+            rows = self._db.execute(f"SELECT {STEP_COLUMNS} FROM step WHERE run=? ORDER BY seq", (key,))
+            return tuple(step_of(row, self.symbols) for row in rows)
+
+    def calls(self, key: int) -> tuple[ModelCall, ...]:
+        with self._look():
+            rows = self._db.execute(f"SELECT {CALL_COLUMNS} FROM call WHERE run=? ORDER BY seq", (key,))
+            return tuple(call_of(row) for row in rows)
+
+    def whole(self, key: int) -> Trace:
+        """With its steps and calls. Raises LookupError where there is no such run."""
+        kept = self.run(key)
+        if kept is None:
+            raise LookupError(f"the dataset has no run {key}")
+        return replace(kept.trace, steps=self.steps(key), calls=self.calls(key))
+
+    @contextmanager
+    def _look(self) -> Iterator[None]:
+        """One transaction, so that every code that is read is known."""
+        with self._explained:
+            if self._db.in_transaction:
+                yield
+                return
+            self._db.execute("BEGIN")
+            try:
+                self._load_symbols()
+                yield
+            finally:
+                self._db.execute("COMMIT")
+
+    def _load_symbols(self) -> None:
+        load_symbols(self._db, self.symbols)
+
+    def _decode(self, blob: bytes, tail: bytes | None) -> KeptTrace:
+        try:
+            return decode_kept(blob, tail)
+        except (msgspec.DecodeError, msgspec.ValidationError, zlib.error) as error:
+            raise damaged(self.path, str(error)) from None
+
+
+def load_symbols(connection: apsw.Connection, symbols: Symbols) -> None:
+    """Those that are new: codes never change, and are given without a gap."""
+    for (text,) in connection.execute("SELECT text FROM symbol WHERE code>=? ORDER BY code", (len(symbols),)):
+        symbols.code(text)
+
+
+def _condition(where: Selection, failed: bool | None) -> tuple[str, tuple[Value, ...]]:
+    tests, values = ["1"], list[Value]()
+    for name in _NAMES:
+        if (wanted := getattr(where, name)) is not None:
+            tests.append(f"{name}=?")
+            values.append(wanted)
+    if where.since is not None:
+        tests.append("at>=?")
+        values.append(where.since)
+    if where.until is not None:
+        tests.append("at<?")
+        values.append(where.until)
+    if failed is not None:
+        tests.append("outcome=?" if failed else "outcome<>?")
+        values.append(Result.FAILURE.value)
+    return " AND ".join(tests), tuple(values)

@@ -1,0 +1,150 @@
+"""The dataset as it is written: batches of traces, each all of it or nothing."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Self
+
+import apsw
+
+from paddock.insight.dataset.dataset import load_symbols
+from paddock.insight.dataset.lock import WAIT_SECONDS, DatasetLock
+from paddock.insight.dataset.rows import CALL_COLUMNS, STEP_COLUMNS, call_row, encode_kept, step_row
+from paddock.insight.dataset.schema import TABLES, connect, is_empty, require_version
+from paddock.insight.dataset.trouble import Explained
+from paddock.insight.paths import Symbols, keep
+from paddock.insight.trace import EXTRACTOR_VERSION, KeptTrace, ModelCall, Step, Trace
+
+_INSERT_STEP = f"INSERT INTO step(run, seq, {STEP_COLUMNS}) VALUES({','.join('?' * 12)})"
+_INSERT_CALL = f"INSERT INTO call(run, seq, {CALL_COLUMNS}) VALUES({','.join('?' * 13)})"
+_RUN_COLUMNS = (
+    "key, label, run, task, kind, agent, engine, model, at, outcome, steps, calls, extractor, source, kept, tail"
+)
+_PUT_RUN = f"INSERT OR REPLACE INTO run({_RUN_COLUMNS}) VALUES({','.join('?' * 16)})"
+
+
+class DatasetWriter:
+    """Makes the dataset where there is none. A batch begins with the first `add` and ends with `commit`; others wait.
+
+    Close it, or use it in a `with`, which commits unless something was raised."""
+
+    def __init__(self, path: Path, *, wait_seconds: float = WAIT_SECONDS) -> None:
+        self.path = path
+        self.symbols = Symbols()
+        self._explained = Explained(path)
+        self._saved = 0
+        with self._explained:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._lock = DatasetLock(path, wait_seconds)
+            try:
+                self._db = self._open()
+            except BaseException:
+                self._lock.close()
+                raise
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Raises DatasetDamaged where what is there has to be made again."""
+        return cls(path)
+
+    def _open(self) -> apsw.Connection:
+        self._lock.take()
+        try:
+            connection = connect(self.path, read_only=False)
+            try:
+                if is_empty(connection):
+                    connection.execute(f"BEGIN IMMEDIATE; {TABLES} COMMIT")
+                require_version(connection, self.path)
+            except BaseException:
+                connection.close()
+                raise
+            return connection
+        finally:
+            self._lock.release()
+
+    def add(self, trace: Trace) -> int:
+        """Takes the place of a run of that name in that batch. Returns its key."""
+        with self._explained:
+            self._begin()
+            key, is_new = self._key_of(trace.label, trace.run)
+            if not is_new:
+                self._db.execute("DELETE FROM step WHERE run=?", (key,))
+                self._db.execute("DELETE FROM call WHERE run=?", (key,))
+            self._insert_steps(key, trace.steps, 0)
+            self._insert_calls(key, trace.calls, 0)
+            self._put_run(keep(trace, key, self.symbols), len(trace.calls))
+        return key
+
+    def commit(self) -> None:
+        with self._explained:
+            if not self._db.in_transaction:
+                return
+            try:
+                self._save_symbols()
+                self._db.execute("COMMIT")
+            except BaseException:
+                self.roll_back()
+                raise
+            self._lock.release()
+
+    def roll_back(self) -> None:
+        """Forgets what was added since the last commit."""
+        if self._db.in_transaction:
+            self._db.execute("ROLLBACK")
+            self.symbols = Symbols()
+            self._saved = 0
+            self._lock.release()
+
+    def close(self) -> None:
+        self.roll_back()
+        self._db.close()
+        self._lock.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        try:
+            if kind is None:
+                self.commit()
+        finally:
+            self.close()
+
+    def _begin(self) -> None:
+        if self._db.in_transaction:
+            return
+        self._lock.take()
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+            load_symbols(self._db, self.symbols)
+            self._saved = len(self.symbols)
+            ((self._last_key,),) = self._db.execute("SELECT ifnull(max(seq), 0) FROM sqlite_sequence WHERE name='run'")
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def _key_of(self, label: str, run: str) -> tuple[int, bool]:
+        for (key,) in self._db.execute("SELECT key FROM run WHERE label=? AND run=?", (label, run)):
+            return int(key), False
+        self._last_key += 1
+        return self._last_key, True
+
+    def _insert_steps(self, key: int, steps: Sequence[Step], first: int) -> None:
+        rows = (step_row(step, key, seq, self.symbols) for seq, step in enumerate(steps, first))
+        self._db.executemany(_INSERT_STEP, rows)
+
+    def _insert_calls(self, key: int, calls: Sequence[ModelCall], first: int) -> None:
+        if calls:
+            self._db.executemany(_INSERT_CALL, (call_row(call, key, seq) for seq, call in enumerate(calls, first)))
+
+    def _put_run(self, kept: KeptTrace, calls: int) -> None:
+        trace = kept.trace
+        blob, tail = encode_kept(kept)
+        at = trace.ended if trace.ended is not None else trace.started
+        names = (trace.label, trace.run, trace.task, trace.kind, trace.agent, trace.engine, trace.model)
+        counts = (kept.step_count, calls, EXTRACTOR_VERSION, None)
+        self._db.execute(_PUT_RUN, (kept.key, *names, at, trace.outcome.value, *counts, blob, tail))
+
+    def _save_symbols(self) -> None:
+        new = [(code, self.symbols.text(code)) for code in range(self._saved, len(self.symbols))]
+        self._db.executemany("INSERT INTO symbol(code, text) VALUES(?,?)", new)
+        self._saved = len(self.symbols)
