@@ -20,6 +20,7 @@ from paddock.core.tasks.table import TaskTable
 from paddock.core.tasks.task import FINISHED, NEEDS_HUMAN, Phase, Task
 
 if TYPE_CHECKING:
+    from paddock.core.alerts.model import Alert, Alerts
     from paddock.core.leases.lease import Leases
     from paddock.core.merge.model import Halted, Queue
     from paddock.core.merge.switches import QueueSwitches
@@ -80,6 +81,7 @@ class Board:
         self.queue_part = LazyPart(queue_class)
         self.spending_part = LazyPart(spending_class)
         self.review_part = LazyPart(reviews_class)
+        self.alert_part = LazyPart(alerts_class)
 
     @property
     def given(self) -> Given:
@@ -101,6 +103,19 @@ class Board:
     @property
     def reviews(self) -> "Reviews":
         return self.review_part.get()
+
+    @property
+    def alerts(self) -> "Alerts":
+        return self.alert_part.get()
+
+    @property
+    def standing_alerts(self) -> "dict[str, Alert]":
+        """Those that are not resolved, by the key of their cause; the others stay encoded."""
+        if self.alert_part.is_nothing:
+            return {}
+        from paddock.core.alerts.model import StandingAlerts, standing_of
+
+        return self.alert_part.view(StandingAlerts, standing_of).standing
 
     @property
     def halted(self) -> "Halted | None":
@@ -224,6 +239,12 @@ def reviews_class() -> "type[Reviews]":
     from paddock.core.review.model import Reviews
 
     return Reviews
+
+
+def alerts_class() -> "type[Alerts]":
+    from paddock.core.alerts.model import Alerts
+
+    return Alerts
 
 
 def _mark(index: dict[TaskId, None], task: TaskId, *, belongs: bool) -> None:

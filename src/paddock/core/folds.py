@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from msgspec.structs import replace
 
 from paddock.core import events as ev
+from paddock.core.alerts import events as al
 from paddock.core.board import DAEMON_LEASE, Board, Convoy, SettingsChange
 from paddock.core.given import Given
 from paddock.core.ids import TaskId, attempt_number, task_id
@@ -212,6 +213,12 @@ def _require_unblocked(board: Board, event: qe.ChangeQueued) -> None:
         raise illegal(str(event.change.task), f"held by {', '.join(one.id for one in blocking)}", event)
 
 
+def _fold_alert(board: Board, record: ev.Record, event: al.AlertEvent) -> None:
+    from paddock.core.alerts.evolve import evolve as evolve_alerts
+
+    board.alert_part.put(evolve_alerts(board.alerts, event, record))
+
+
 def _fold_lease(board: Board, record: ev.Record, event: "LeaseEvent") -> None:
     from paddock.core.leases import lease
 
@@ -307,6 +314,7 @@ _FOLDS: dict[type[ev.Event], Fold] = {
     **dict.fromkeys(LandingEvent.__args__, _fold_landing),
     qe.RunStarted: partial(_fold_and_count, fold=_fold_queue, given=_run),
     qe.ChangeQueued: partial(_fold_and_count, fold=_fold_landing, given=_version),
+    **dict.fromkeys(al.AlertEvent.__args__, _fold_alert),
     ev.WorktreeRemoved: _note,
     ev.Swept: _note,
     ev.DaemonTroubled: _note,

@@ -11,6 +11,7 @@ _FAMILIES = {
     "queue": "paddock.core.merge.events",
     "review": _REVIEW,
     "finding": _REVIEW,
+    "alert": "paddock.core.alerts.events",
 }
 _ORDINARY = "paddock.core.events"
 

@@ -2,14 +2,23 @@
 
 import msgspec
 
-from paddock.core.board import Board, Convoy, SettingsChange, leases_class, queue_class, reviews_class, spending_class
+from paddock.core.board import (
+    Board,
+    Convoy,
+    SettingsChange,
+    alerts_class,
+    leases_class,
+    queue_class,
+    reviews_class,
+    spending_class,
+)
 from paddock.core.given import Given
 from paddock.core.ids import TaskId
 from paddock.core.parts import LazyPart
 from paddock.core.tasks.table import TaskTable
 from paddock.core.tasks.task import Phase
 
-LAYOUT = 10
+LAYOUT = 11
 """Grows when the same records fold to another board; snapshots of another layout are folded again."""
 
 
@@ -40,6 +49,7 @@ class BoardState(msgspec.Struct, array_like=True):
     queue: msgspec.Raw
     spending: msgspec.Raw
     reviews: msgspec.Raw
+    alerts: msgspec.Raw
     task_lengths: list[int]
     tasks: memoryview
 
@@ -76,6 +86,7 @@ def encode_board(board: Board) -> bytes:
             queue=board.queue_part.encode(),
             spending=board.spending_part.encode(),
             reviews=board.review_part.encode(),
+            alerts=board.alert_part.encode(),
             task_lengths=lengths,
             tasks=memoryview(tasks),
         )
@@ -110,5 +121,6 @@ def decode_board(snapshot: bytes | memoryview) -> Board:
     board.queue_part = LazyPart(queue_class, bytes(state.queue))
     board.spending_part = LazyPart(spending_class, bytes(state.spending))
     board.review_part = LazyPart(reviews_class, bytes(state.reviews))
+    board.alert_part = LazyPart(alerts_class, bytes(state.alerts))
     board.tasks = TaskTable(state.task_lengths, state.tasks)
     return board
