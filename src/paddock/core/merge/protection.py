@@ -24,6 +24,8 @@ ALWAYS = (*_PADDOCK, *_GIT, *_CI_SERVICES, *_AGENT_SETTINGS)
 """Folded, as `folded` does it."""
 _ANYWHERE = (".gitattributes", *_INSTRUCTIONS)
 _FOLDERS = tuple(name for name in ALWAYS if name.endswith("/"))
+_DEFINES_CI = ("paddock.toml", ".pre-commit-config.yaml", *_CI_SERVICES)
+_CI_FOLDERS = tuple(name for name in (*_CI_SERVICES, ".githooks/", ".husky/") if name.endswith("/"))
 
 
 def protection_reasons(
@@ -43,6 +45,12 @@ def protection_reasons(
     reasons += [f"touches what CI runs: {some_names(tuple(ci))}"] if ci else []
     reasons += [f"touches what `[land] protected` names: {some_names(tuple(named))}"] if named else []
     return tuple(reasons)
+
+
+def defines_ci(path: str) -> bool:
+    """Whether it says what CI runs, by its name alone: a CI service's definition, Paddock's own, or a hook's."""
+    name = folded(path)
+    return name in _DEFINES_CI or name.startswith(_CI_FOLDERS)
 
 
 def _is_always_protected(path: str) -> bool:
