@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from paddock.core.money.budget import DayCost
     from paddock.core.money.spending import Spending
     from paddock.core.review.model import Reviews
+    from paddock.core.schedules.model import Schedules
 
 DAEMON_LEASE = "daemon"
 
@@ -82,6 +83,7 @@ class Board:
         self.spending_part = LazyPart(spending_class)
         self.review_part = LazyPart(reviews_class)
         self.alert_part = LazyPart(alerts_class)
+        self.schedule_part = LazyPart(schedules_class)
 
     @property
     def given(self) -> Given:
@@ -116,6 +118,10 @@ class Board:
         from paddock.core.alerts.model import StandingAlerts, standing_of
 
         return self.alert_part.view(StandingAlerts, standing_of).standing
+
+    @property
+    def schedules(self) -> "Schedules":
+        return self.schedule_part.get()
 
     @property
     def halted(self) -> "Halted | None":
@@ -245,6 +251,12 @@ def alerts_class() -> "type[Alerts]":
     from paddock.core.alerts.model import Alerts
 
     return Alerts
+
+
+def schedules_class() -> "type[Schedules]":
+    from paddock.core.schedules.model import Schedules
+
+    return Schedules
 
 
 def _mark(index: dict[TaskId, None], task: TaskId, *, belongs: bool) -> None:

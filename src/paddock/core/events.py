@@ -104,7 +104,8 @@ class TaskAdded(Event, frozen=True):
     attempts are for; `inputs` are tasks whose results it is told. One that only reads looks at the commit `start`, or
     at main where that is empty; with `files`, what a review finds becomes a task if it is at least that severe. A plan
     may have `max_tasks`; 0 means as many as is usual. `forks` is the attempt of another task whose branch and
-    conversation it begins with: a copy, so that the other keeps its own."""
+    conversation it begins with: a copy, so that the other keeps its own. `series` is what it shares with the tasks that
+    a schedule adds for the same step at other times."""
 
     kind: ClassVar[str] = "task.added"
     title: str
@@ -125,6 +126,7 @@ class TaskAdded(Event, frozen=True):
     files: str = ""
     max_tasks: int = 0
     forks: AttemptId | None = None
+    series: str = ""
 
 
 class TaskEdited(Event, frozen=True):

@@ -21,6 +21,7 @@ from paddock.core.tasks.vocabulary import Role
 if TYPE_CHECKING:
     from paddock.core.leases.lease import LeaseEvent, LeaseGranted
     from paddock.core.money.spending import Spending
+    from paddock.core.schedules.events import ScheduleEvent
 
 KEPT_SETTINGS = 16
 
@@ -33,6 +34,8 @@ def fold_of(event: type[ev.Event]) -> Fold:
     """What leases, money and the queue need is imported with the first event that needs it."""
     if event in _FOLDS:
         return _FOLDS[event]
+    if event.kind.startswith("schedule."):
+        return _fold_schedule
     from paddock.core.leases.lease import LEASE_EVENTS, LeaseGranted
 
     assert event in LEASE_EVENTS, event
@@ -225,6 +228,16 @@ def _fold_lease(board: Board, record: ev.Record, event: "LeaseEvent") -> None:
     board.lease_part.put(lease.evolve(board.leases, event, record.at))
     if isinstance(event, lease.LeaseGranted) and event.name == DAEMON_LEASE:
         board.daemon_generation = event.generation
+
+
+def _fold_schedule(board: Board, record: ev.Record, event: "ScheduleEvent") -> None:
+    from paddock.core.schedules.events import ScheduleFired
+    from paddock.core.schedules.evolve import evolve as evolve_schedules
+    from paddock.core.schedules.progress import is_unfinished
+
+    if isinstance(event, ScheduleFired):
+        _require_tasks(board, event.tasks, event)
+    board.schedule_part.put(evolve_schedules(board.schedules, event, record, partial(is_unfinished, board)))
 
 
 def _fold_budget(board: Board, _record: ev.Record, event: ev.BudgetSet) -> None:

@@ -12,6 +12,7 @@ _FAMILIES = {
     "review": _REVIEW,
     "finding": _REVIEW,
     "alert": "paddock.core.alerts.events",
+    "schedule": "paddock.core.schedules.events",
 }
 _ORDINARY = "paddock.core.events"
 

@@ -10,6 +10,7 @@ from paddock.core.board import (
     leases_class,
     queue_class,
     reviews_class,
+    schedules_class,
     spending_class,
 )
 from paddock.core.given import Given
@@ -18,7 +19,7 @@ from paddock.core.parts import LazyPart
 from paddock.core.tasks.table import TaskTable
 from paddock.core.tasks.task import Phase
 
-LAYOUT = 11
+LAYOUT = 12
 """Grows when the same records fold to another board; snapshots of another layout are folded again."""
 
 
@@ -50,6 +51,7 @@ class BoardState(msgspec.Struct, array_like=True):
     spending: msgspec.Raw
     reviews: msgspec.Raw
     alerts: msgspec.Raw
+    schedules: msgspec.Raw
     task_lengths: list[int]
     tasks: memoryview
 
@@ -87,6 +89,7 @@ def encode_board(board: Board) -> bytes:
             spending=board.spending_part.encode(),
             reviews=board.review_part.encode(),
             alerts=board.alert_part.encode(),
+            schedules=board.schedule_part.encode(),
             task_lengths=lengths,
             tasks=memoryview(tasks),
         )
@@ -122,5 +125,6 @@ def decode_board(snapshot: bytes | memoryview) -> Board:
     board.spending_part = LazyPart(spending_class, bytes(state.spending))
     board.review_part = LazyPart(reviews_class, bytes(state.reviews))
     board.alert_part = LazyPart(alerts_class, bytes(state.alerts))
+    board.schedule_part = LazyPart(schedules_class, bytes(state.schedules))
     board.tasks = TaskTable(state.task_lengths, state.tasks)
     return board

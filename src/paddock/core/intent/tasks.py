@@ -33,7 +33,7 @@ class TaskSpec:
     """One task to add. `after` names existing tasks (`t3`) or the `key` of another task of the same batch.
 
     `kind` is the kind of work, `role` what its attempts are for. `inputs` are named like `after`: it waits for them
-    too, and is told what came of them.
+    too, and is told what came of them. `series` is as `TaskAdded` has it.
     """
 
     brief: str
@@ -51,6 +51,7 @@ class TaskSpec:
     accept: ev.Acceptance | None = None
     role: Role = Role.WORK
     inputs: tuple[str, ...] = ()
+    series: str = ""
 
     @property
     def waits_for(self) -> tuple[str, ...]:
@@ -231,6 +232,7 @@ def _added(board: Board, spec: TaskSpec, convoy: str | None, known: Known) -> ev
         accept=spec.accept,
         role=spec.role,
         labels=spec.labels,
+        series=spec.series,
     )
 
 

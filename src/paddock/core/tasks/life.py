@@ -128,6 +128,7 @@ def begin(name: TaskId, event: ev.TaskAdded, record: ev.Record) -> Task:
         files=event.files,
         max_tasks=event.max_tasks,
         forks=event.forks,
+        series=event.series,
     )
 
 

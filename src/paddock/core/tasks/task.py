@@ -166,7 +166,8 @@ class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
     many as is usual if that is 0.
     `comments` are the records of people's comments on its lines that nobody has sent yet. `in_review`: it is blocked,
     and its change was under review. `untold` are messages that a turn was begun with and no engine is known to have;
-    `options` are the only answers to its question, where that is its engine's. `forks` is as `TaskAdded` has it.
+    `options` are the only answers to its question, where that is its engine's. `forks` and `series` are as
+    `TaskAdded` has them.
     """
 
     id: TaskId
@@ -212,6 +213,7 @@ class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
     untold: tuple[int, ...] = ()
     options: tuple[str, ...] = ()
     forks: AttemptId | None = None
+    series: str = ""
 
     @property
     def newest(self) -> int:
