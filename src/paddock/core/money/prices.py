@@ -40,6 +40,10 @@ class Price(msgspec.Struct, frozen=True):
     long_context: tuple[LongContext, ...] = ()
 
 
+ASSUMED = Price("assumed", "", Rates(10.0, 50.0, 1.0, 12.5))
+"""As dear as the dearest model in common use: a budget that is wrong about a price should be too careful."""
+
+
 class PriceBook(msgspec.Struct, frozen=True):
     """All prices by model, each model's in the order of their dates."""
 

@@ -29,9 +29,23 @@ def startup_cost(cost: float, usage: TokenUsage, startup: Startup, price: Price)
     whole = cost_of(price, usage)
     if not startup.calls or not whole:
         return None
-    again = TokenUsage(cache_read=min(usage.cache_read, startup.tokens * (startup.calls - 1)))
-    return cost * min(1.0, cost_of(price, _input_of(startup.first).plus(again)) / whole)
+    return cost * min(1.0, cost_of(price, startup_usage(usage, startup)) / whole)
 
 
-def _input_of(tokens: TokenUsage) -> TokenUsage:
+def opening_cost(cost: float, usage: TokenUsage, startup: Startup, price: Price) -> float | None:
+    """The part of it that the first call has read: dear where its cache was cold, cheap where it was warm."""
+    whole = cost_of(price, usage)
+    return cost * min(1.0, cost_of(price, input_of(startup.first)) / whole) if startup.calls and whole else None
+
+
+def startup_usage(usage: TokenUsage, startup: Startup) -> TokenUsage:
+    """The tokens that were start-up context. Where no cache is seen to have given any, each call reads it afresh."""
+    again = startup.tokens * max(0, startup.calls - 1)
+    if usage.cache_read:
+        return input_of(startup.first).plus(TokenUsage(cache_read=min(usage.cache_read, again)))
+    fresh = max(0, usage.input_uncached - startup.first.input_uncached)
+    return input_of(startup.first).plus(TokenUsage(min(fresh, again)))
+
+
+def input_of(tokens: TokenUsage) -> TokenUsage:
     return TokenUsage(tokens.input_uncached, tokens.cache_write, tokens.cache_read)

@@ -9,15 +9,13 @@ from dataclasses import dataclass
 from paddock.core.board import Board
 from paddock.core.economics.estimates import Learnt
 from paddock.core.money.budget import Cost
-from paddock.core.money.prices import Price, PriceBook, Rates, cost_of, find_price
+from paddock.core.money.prices import ASSUMED, Price, PriceBook, cost_of, find_price
 from paddock.core.money.spending import day_of, expect, expected_money, expected_tokens
 from paddock.core.money.startup import Startup, startup_cost
 from paddock.core.tasks.task import Task
 from paddock.core.trace import ModelTokens, TokenUsage
 from paddock.fleet.site import Site
 
-# As dear as the dearest model in common use: a budget that is wrong about a price should be too careful.
-ASSUMED = Price("assumed", "", Rates(10.0, 50.0, 1.0, 12.5))
 # Most of what an agent reads comes from the cache, call after call: shares of a median session's tokens.
 CACHED_SHARE, FRESH_SHARE, OUTPUT_SHARE = 0.9, 0.08, 0.02
 

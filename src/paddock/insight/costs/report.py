@@ -1,0 +1,74 @@
+"""Costs, told honestly: one report of the fleet's own attempts, or of runs that were imported."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+import msgspec
+
+from paddock.core.board import Board
+from paddock.core.ids import TaskId
+from paddock.core.tasks.task import Phase
+from paddock.insight.costs.attempts import FleetCosts
+from paddock.insight.costs.runs import RunCost
+from paddock.insight.costs.shares import LengthShare, StartupShare, share_of, shares_by_agent, shares_by_length
+from paddock.insight.costs.starts import AgentStart, ContextFile, LongBrief, find_long_briefs, find_starts
+from paddock.insight.costs.waste import MoneySplit, ThrownAway, fates_of, find_waste, split_money
+
+
+class CostReport(msgspec.Struct, frozen=True):
+    """`landed` changes are None for imported runs, which land nowhere; `per_landed_usd` is all money for each."""
+
+    split: MoneySplit
+    startup: StartupShare
+    agents: tuple[StartupShare, ...] = ()
+    lengths: tuple[LengthShare, ...] = ()
+    landed: int | None = None
+    per_landed_usd: float | None = None
+    thrown_away: tuple[ThrownAway, ...] = ()
+    starts: tuple[AgentStart, ...] = ()
+    briefs: tuple[LongBrief, ...] = ()
+
+
+def report_costs(
+    board: Board,
+    costs: FleetCosts,
+    now: float,
+    since: float = 0.0,
+    files: Sequence[ContextFile] = (),
+    brief_bytes: Mapping[TaskId, int] | None = None,
+    probes: Collection[TaskId] = (),
+) -> CostReport:
+    """Of the attempts since then. What became of one is judged by all that came later."""
+    fates = fates_of(board, costs, probes)
+    shown = costs.since(since)
+    runs = [one.run for one in shown.attempts]
+    split = split_money(shown, fates)
+    landed = landed_since(board, since)
+    return CostReport(
+        split=split,
+        startup=share_of(runs),
+        agents=tuple(shares_by_agent(runs)),
+        lengths=tuple(shares_by_length(runs)),
+        landed=landed,
+        per_landed_usd=split.cost_usd / landed if landed and split.cost_usd is not None else None,
+        thrown_away=tuple(find_waste(shown, fates)),
+        starts=tuple(find_starts(shown.attempts, files, now)),
+        briefs=tuple(find_long_briefs(shown.attempts, brief_bytes or {})),
+    )
+
+
+def report_runs(runs: Sequence[RunCost]) -> CostReport:
+    startup = share_of(runs)
+    split = MoneySplit(
+        startup_usd=startup.startup_usd,
+        work_usd=startup.work_usd,
+        unsplit_usd=startup.unsplit_usd,
+        cost_usd=startup.cost_usd,
+        attempts=len(runs),
+        unpriced=startup.unpriced,
+        unknown=startup.unknown,
+    )
+    return CostReport(split, startup, tuple(shares_by_agent(runs)), tuple(shares_by_length(runs)))
+
+
+def landed_since(board: Board, since: float) -> int:
+    return sum(1 for name in board.tasks if (task := board.tasks[name]).phase is Phase.LANDED and task.since >= since)
