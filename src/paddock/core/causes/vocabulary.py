@@ -1,0 +1,31 @@
+"""The classes of causes that a failure may have, in the order in which the rules ask for them.
+
+A word is never removed or renamed: it stands in the log.
+"""
+
+from enum import StrEnum
+
+
+class FailureCause(StrEnum):
+    NEVER_RAN = "never-ran"
+    RATE_LIMIT = "rate-limit"
+    OVERLOAD = "overload"
+    CONTENTION = "contention"
+    SATURATION = "saturation"
+    NETWORK = "network"
+    DEPENDENCY = "dependency"
+    TASK = "task"
+    MODEL = "model"
+    UNKNOWN = "unknown"
+
+
+PASSING = frozenset(
+    {
+        FailureCause.RATE_LIMIT,
+        FailureCause.OVERLOAD,
+        FailureCause.CONTENTION,
+        FailureCause.SATURATION,
+        FailureCause.NETWORK,
+    }
+)
+"""What passes by itself: it makes a run wait, and a run may get over it."""
