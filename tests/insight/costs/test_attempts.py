@@ -14,7 +14,7 @@ from paddock.insight.costs.attempts import FleetCosts, costs_of_attempts, with_t
 from paddock.insight.costs.report import report_costs
 from paddock.insight.costs.runs import RunCost
 from paddock.insight.costs.starts import ContextFile, find_long_briefs, find_starts
-from paddock.insight.costs.waste import Fate, carried_on, fates_of, find_waste, split_money
+from paddock.insight.costs.waste import MoneyFate, carried_on, fates_of, find_waste, split_money
 from tests.insight.fleet_log import FleetLog
 
 
@@ -22,7 +22,7 @@ def costs_of(log: FleetLog) -> FleetCosts:
     return costs_of_attempts(log.board, log.records)
 
 
-def fates(log: FleetLog) -> dict[str, Fate]:
+def fates(log: FleetLog) -> dict[str, MoneyFate]:
     return {str(name): fate for name, fate in fates_of(log.board, costs_of(log)).items()}
 
 
@@ -41,11 +41,11 @@ def test_every_attempt_has_the_fate_that_the_log_tells(log: FleetLog) -> None:
     planned = log.add()
     log.attempt(planned, Outcome.ASKED, Step.BLOCK)
     assert fates(log) == {
-        "t1.1": Fate.FAILED,
-        "t1.2": Fate.THROTTLED,
-        "t1.3": Fate.WORK,
-        "t2.1": Fate.FAILED,
-        "t3.1": Fate.WORK,
+        "t1.1": MoneyFate.FAILED,
+        "t1.2": MoneyFate.THROTTLED,
+        "t1.3": MoneyFate.WORK,
+        "t2.1": MoneyFate.FAILED,
+        "t3.1": MoneyFate.WORK,
     }
 
 
@@ -54,7 +54,7 @@ def test_a_version_that_a_person_turned_down_was_thrown_away(log: FleetLog) -> N
     log.attempt(task)
     log.write(ev.TaskRejected(log.board.task(task).head or "", "no"), task)
     log.attempt(task)
-    assert fates(log) == {"t1.1": Fate.REJECTED, "t1.2": Fate.WORK}
+    assert fates(log) == {"t1.1": MoneyFate.REJECTED, "t1.2": MoneyFate.WORK}
 
 
 def test_reviewers_are_paid_for_apart_and_what_they_send_back_is_rejected(log: FleetLog) -> None:
@@ -63,7 +63,7 @@ def test_reviewers_are_paid_for_apart_and_what_they_send_back_is_rejected(log: F
     head = log.board.task(task).head or ""
     log.attempt(task, Outcome.ANSWERED, Step.REVIEW, role=Role.REVIEW, agent="critic", cost=0.5)
     log.write(rv.ReviewSentBack(head, 1, (), "no"), task)
-    assert fates(log) == {"t1.1": Fate.REJECTED, "t1.2": Fate.REVIEW}
+    assert fates(log) == {"t1.1": MoneyFate.REJECTED, "t1.2": MoneyFate.REVIEW}
     assert split_money(costs_of(log), fates_of(log.board, costs_of(log))).review_usd == 0.5
 
 
@@ -76,7 +76,7 @@ def test_work_that_a_later_attempt_went_on_with_is_not_lost_but_its_start_up_was
     named = fates_of(log.board, costs)
     assert carried_on(costs, named) == {first, second}
     [row] = find_waste(costs, named)
-    assert (row.fate, row.lost, row.lost_usd) == (Fate.THROTTLED, 0, 0)
+    assert (row.fate, row.lost, row.lost_usd) == (MoneyFate.THROTTLED, 0, 0)
     assert (row.carried, row.carried_usd) == (2, 3.0)
     assert row.again_usd == pytest.approx(0.7)
     assert split_money(costs, named).thrown_usd == 0
@@ -87,13 +87,13 @@ def test_going_on_with_work_saves_it_only_if_something_came_of_that(log: FleetLo
     first = log.attempt(task, Outcome.CRASHED, Step.RETRY, cost=2.0)
     log.attempt(task, Outcome.CRASHED, Step.FAIL, cost=1.0, continues=first)
     [row] = find_waste(costs_of(log), fates_of(log.board, costs_of(log)))
-    assert (row.fate, row.lost, row.lost_usd, row.carried) == (Fate.FAILED, 2, 3.0, 0)
+    assert (row.fate, row.lost, row.lost_usd, row.carried) == (MoneyFate.FAILED, 2, 3.0, 0)
 
 
 def test_a_probe_is_thrown_away_whatever_it_found(log: FleetLog) -> None:
     task = log.add()
     log.attempt(task)
-    assert fates_of(log.board, costs_of(log), {task}) == {AttemptId("t1.1"): Fate.PROBE}
+    assert fates_of(log.board, costs_of(log), {task}) == {AttemptId("t1.1"): MoneyFate.PROBE}
 
 
 def test_an_attempt_without_a_price_is_counted_and_never_taken_for_free(log: FleetLog) -> None:

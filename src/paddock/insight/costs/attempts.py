@@ -1,6 +1,6 @@
 """What each attempt of the fleet has cost, as the log tells it, and which versions were rejected."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from paddock.core import events as ev
@@ -56,6 +56,9 @@ class FleetCosts:
         return replace(
             self, attempts=tuple(one for one in self.attempts if one.outcome is None or (one.run.at or 0.0) >= at)
         )
+
+    def of_tasks(self, tasks: Collection[TaskId]) -> "FleetCosts":
+        return replace(self, attempts=tuple(one for one in self.attempts if one.task in tasks))
 
 
 @dataclass

@@ -33,16 +33,18 @@ def report_costs(
     costs: FleetCosts,
     now: float,
     since: float = 0.0,
+    *,
+    only: Collection[TaskId] | None = None,
     files: Sequence[ContextFile] = (),
     brief_bytes: Mapping[TaskId, int] | None = None,
     probes: Collection[TaskId] = (),
 ) -> CostReport:
-    """Of the attempts since then. What became of one is judged by all that came later."""
+    """Of the attempts since then, with `only` of these tasks. All that came later judges what became of one."""
     fates = fates_of(board, costs, probes)
-    shown = costs.since(since)
+    shown = costs.since(since) if only is None else costs.since(since).of_tasks(only)
     runs = [one.run for one in shown.attempts]
     split = split_money(shown, fates)
-    landed = landed_since(board, since)
+    landed = landed_since(board, since, only)
     return CostReport(
         split=split,
         startup=share_of(runs),
@@ -70,5 +72,6 @@ def report_runs(runs: Sequence[RunCost]) -> CostReport:
     return CostReport(split, startup, tuple(shares_by_agent(runs)), tuple(shares_by_length(runs)))
 
 
-def landed_since(board: Board, since: float) -> int:
-    return sum(1 for name in board.tasks if (task := board.tasks[name]).phase is Phase.LANDED and task.since >= since)
+def landed_since(board: Board, since: float, only: Collection[TaskId] | None = None) -> int:
+    tasks = (board.tasks[name] for name in board.tasks if only is None or name in only)
+    return sum(1 for task in tasks if task.phase is Phase.LANDED and task.since >= since)

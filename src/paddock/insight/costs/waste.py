@@ -21,7 +21,7 @@ _IN_BETWEEN = frozenset({Outcome.ASKED, Outcome.LEFT, Outcome.UNCHANGED})
 """Neither of use by itself nor a failure: a conversation that goes on, or an earlier delivery that stands."""
 
 
-class Fate(StrEnum):
+class MoneyFate(StrEnum):
     """What became of an attempt. `WORK` has landed, may still land, or has given its answer."""
 
     WORK = "work"
@@ -34,15 +34,15 @@ class Fate(StrEnum):
     PROBE = "probe"
 
 
-THROWN_AWAY = (Fate.FAILED, Fate.THROTTLED, Fate.REJECTED, Fate.SUPERSEDED, Fate.ABANDONED, Fate.PROBE)
-FATE_WORDS: Mapping[Fate, str] = {
-    Fate.FAILED: "failed attempts",
-    Fate.THROTTLED: "attempts that a provider refused",
-    Fate.REJECTED: "versions that were rejected",
-    Fate.SUPERSEDED: "versions that another replaced",
-    Fate.ABANDONED: "work on tasks that failed or were cancelled",
-    Fate.PROBE: "probes",
+FATE_WORDS: Mapping[MoneyFate, str] = {
+    MoneyFate.FAILED: "failed attempts",
+    MoneyFate.THROTTLED: "attempts that a provider refused",
+    MoneyFate.REJECTED: "versions that were rejected",
+    MoneyFate.SUPERSEDED: "versions that another replaced",
+    MoneyFate.ABANDONED: "work on tasks that failed or were cancelled",
+    MoneyFate.PROBE: "probes",
 }
+THROWN_AWAY = tuple(FATE_WORDS)
 
 
 class ThrownAway(msgspec.Struct, frozen=True):
@@ -50,7 +50,7 @@ class ThrownAway(msgspec.Struct, frozen=True):
     far, and `again_usd` was paid for the start-up of those that did. None if no price is known, and `unpriced` counts
     the attempts that have none."""
 
-    fate: Fate
+    fate: MoneyFate
     attempts: int
     lost: int
     lost_usd: float | None
@@ -76,36 +76,38 @@ class MoneySplit(msgspec.Struct, frozen=True):
     unknown: int = 0
 
 
-def fates_of(board: Board, costs: FleetCosts, probes: Collection[TaskId] = ()) -> dict[AttemptId, Fate]:
+def fates_of(board: Board, costs: FleetCosts, probes: Collection[TaskId] = ()) -> dict[AttemptId, MoneyFate]:
     """`probes` are tasks that only were to find out why others fail."""
-    fates: dict[AttemptId, Fate] = {}
+    fates: dict[AttemptId, MoneyFate] = {}
     for task, attempts in of_task(costs.attempts).items():
         phase = board.tasks[task].phase if task in board.tasks else None
         for at, attempt in enumerate(attempts):
             fates[attempt.name] = (
-                Fate.PROBE if task in probes else _fate(attempt, attempts[at + 1 :], phase, costs.rejected)
+                MoneyFate.PROBE if task in probes else _fate(attempt, attempts[at + 1 :], phase, costs.rejected)
             )
     return fates
 
 
-def _fate(attempt: AttemptCost, later: Sequence[AttemptCost], phase: Phase | None, rejected: frozenset[str]) -> Fate:
+def _fate(
+    attempt: AttemptCost, later: Sequence[AttemptCost], phase: Phase | None, rejected: frozenset[str]
+) -> MoneyFate:
     outcome = attempt.outcome
     if outcome in PROVIDERS_DOING:
-        return Fate.THROTTLED
+        return MoneyFate.THROTTLED
     if outcome is not None and outcome not in USEFUL | _IN_BETWEEN:
-        return Fate.FAILED
+        return MoneyFate.FAILED
     if attempt.role is Role.REVIEW:
-        return Fate.REVIEW
+        return MoneyFate.REVIEW
     if attempt.role.only_reads or outcome is None:
-        return Fate.WORK
+        return MoneyFate.WORK
     if attempt.head in rejected:
-        return Fate.REJECTED
+        return MoneyFate.REJECTED
     if attempt.head and any(one.outcome in USEFUL and one.head not in (None, attempt.head) for one in later):
-        return Fate.SUPERSEDED
-    return Fate.ABANDONED if phase in (Phase.FAILED, Phase.CANCELLED) else Fate.WORK
+        return MoneyFate.SUPERSEDED
+    return MoneyFate.ABANDONED if phase in (Phase.FAILED, Phase.CANCELLED) else MoneyFate.WORK
 
 
-def carried_on(costs: FleetCosts, fates: Mapping[AttemptId, Fate]) -> frozenset[AttemptId]:
+def carried_on(costs: FleetCosts, fates: Mapping[AttemptId, MoneyFate]) -> frozenset[AttemptId]:
     """Attempts whose branch and conversation live on in one that was of use, or is at work."""
     alive: set[AttemptId] = set()
     for attempt in reversed(costs.attempts):
@@ -115,7 +117,7 @@ def carried_on(costs: FleetCosts, fates: Mapping[AttemptId, Fate]) -> frozenset[
     return frozenset(name for name in alive if fates.get(name) in THROWN_AWAY)
 
 
-def find_waste(costs: FleetCosts, fates: Mapping[AttemptId, Fate]) -> list[ThrownAway]:
+def find_waste(costs: FleetCosts, fates: Mapping[AttemptId, MoneyFate]) -> list[ThrownAway]:
     """The dearest first; fates that nothing met are left out."""
     carried = carried_on(costs, fates)
     again: dict[AttemptId, RunCost] = {one.continues: one.run for one in costs.attempts if one.continues is not None}
@@ -128,7 +130,7 @@ def find_waste(costs: FleetCosts, fates: Mapping[AttemptId, Fate]) -> list[Throw
 
 
 def _row(
-    fate: Fate, attempts: Sequence[AttemptCost], carried: Collection[AttemptId], again: Mapping[AttemptId, RunCost]
+    fate: MoneyFate, attempts: Sequence[AttemptCost], carried: Collection[AttemptId], again: Mapping[AttemptId, RunCost]
 ) -> ThrownAway:
     lost = [one.run for one in attempts if one.name not in carried]
     kept = [one for one in attempts if one.name in carried]
@@ -144,7 +146,7 @@ def _row(
     )
 
 
-def split_money(costs: FleetCosts, fates: Mapping[AttemptId, Fate]) -> MoneySplit:
+def split_money(costs: FleetCosts, fates: Mapping[AttemptId, MoneyFate]) -> MoneySplit:
     carried = carried_on(costs, fates)
     parts: defaultdict[str, float] = defaultdict(float)
     for attempt in costs.attempts:
@@ -166,10 +168,10 @@ def split_money(costs: FleetCosts, fates: Mapping[AttemptId, Fate]) -> MoneySpli
     )
 
 
-def _parts(run: RunCost, fate: Fate, *, thrown: bool) -> dict[str, float]:
+def _parts(run: RunCost, fate: MoneyFate, *, thrown: bool) -> dict[str, float]:
     if run.cost_usd is None:
         return {}
-    if thrown or fate is Fate.REVIEW:
+    if thrown or fate is MoneyFate.REVIEW:
         return {"thrown" if thrown else "review": run.cost_usd}
     if run.startup_usd is None:
         return {"unsplit": run.cost_usd}
