@@ -7,6 +7,7 @@ from typing import Self
 import apsw
 
 from paddock.insight.dataset.dataset import load_symbols
+from paddock.insight.dataset.growing import GrowingTrace
 from paddock.insight.dataset.lock import WAIT_SECONDS, DatasetLock
 from paddock.insight.dataset.rows import CALL_COLUMNS, STEP_COLUMNS, call_row, encode_kept, step_row
 from paddock.insight.dataset.schema import TABLES, connect, is_empty, require_version
@@ -19,6 +20,7 @@ _INSERT_CALL = f"INSERT INTO call(run, seq, {CALL_COLUMNS}) VALUES({','.join('?'
 _RUN_COLUMNS = (
     "key, label, run, task, kind, agent, engine, model, at, outcome, steps, calls, extractor, source, kept, tail"
 )
+_RETELL = "UPDATE run SET task=?, kind=?, agent=?, engine=?, model=?, at=?, outcome=?, kept=?, tail=? WHERE key=?"
 _PUT_RUN = f"INSERT OR REPLACE INTO run({_RUN_COLUMNS}) VALUES({','.join('?' * 16)})"
 
 
@@ -65,14 +67,36 @@ class DatasetWriter:
         """Takes the place of a run of that name in that batch. Returns its key."""
         with self._explained:
             self._begin()
-            key, is_new = self._key_of(trace.label, trace.run)
-            if not is_new:
-                self._db.execute("DELETE FROM step WHERE run=?", (key,))
-                self._db.execute("DELETE FROM call WHERE run=?", (key,))
+            key = self._clear(trace.label, trace.run)
             self._insert_steps(key, trace.steps, 0)
             self._insert_calls(key, trace.calls, 0)
             self._put_run(keep(trace, key, self.symbols), len(trace.calls))
         return key
+
+    def begin(self, label: str, run: str) -> int:
+        """The key of a run that is to `grow`. Nothing of an earlier one of that name is left."""
+        with self._explained:
+            self._begin()
+            return self._clear(label, run)
+
+    def grow(self, growing: GrowingTrace, trace: Trace, steps: Sequence[Step], calls: Sequence[ModelCall]) -> None:
+        """The run as it is by now: these steps and calls are new."""
+        with self._explained:
+            self._begin()
+            self._insert_steps(growing.key, steps, growing.step_count)
+            self._insert_calls(growing.key, calls, growing.call_count)
+            growing.extend(steps, calls, self.symbols)
+            self._put_run(growing.kept(trace), growing.call_count)
+
+    def retell(self, kept: KeptTrace) -> None:
+        """The same run with other words about it: its steps stay, and so does who has extracted them."""
+        with self._explained:
+            self._begin()
+            blob, tail = encode_kept(kept)
+            trace = kept.trace
+            names = (trace.task, trace.kind, trace.agent, trace.engine, trace.model)
+            values = (*names, time_of(trace), trace.outcome.value, blob, tail, kept.key)
+            self._db.execute(_RETELL, values)
 
     def commit(self) -> None:
         with self._explained:
@@ -122,6 +146,13 @@ class DatasetWriter:
             self._lock.release()
             raise
 
+    def _clear(self, label: str, run: str) -> int:
+        key, is_new = self._key_of(label, run)
+        if not is_new:
+            self._db.execute("DELETE FROM step WHERE run=?", (key,))
+            self._db.execute("DELETE FROM call WHERE run=?", (key,))
+        return key
+
     def _key_of(self, label: str, run: str) -> tuple[int, bool]:
         for (key,) in self._db.execute("SELECT key FROM run WHERE label=? AND run=?", (label, run)):
             return int(key), False
@@ -139,12 +170,15 @@ class DatasetWriter:
     def _put_run(self, kept: KeptTrace, calls: int) -> None:
         trace = kept.trace
         blob, tail = encode_kept(kept)
-        at = trace.ended if trace.ended is not None else trace.started
         names = (trace.label, trace.run, trace.task, trace.kind, trace.agent, trace.engine, trace.model)
         counts = (kept.step_count, calls, EXTRACTOR_VERSION, None)
-        self._db.execute(_PUT_RUN, (kept.key, *names, at, trace.outcome.value, *counts, blob, tail))
+        self._db.execute(_PUT_RUN, (kept.key, *names, time_of(trace), trace.outcome.value, *counts, blob, tail))
 
     def _save_symbols(self) -> None:
         new = [(code, self.symbols.text(code)) for code in range(self._saved, len(self.symbols))]
         self._db.executemany("INSERT INTO symbol(code, text) VALUES(?,?)", new)
         self._saved = len(self.symbols)
+
+
+def time_of(trace: Trace) -> float | None:
+    return trace.ended if trace.ended is not None else trace.started
