@@ -1,0 +1,60 @@
+"""How much of a text or a set of attributes is kept."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from paddock.core.trace import clip
+from paddock.insight.trace import NAME_CHARS, TAIL_CHARS, TAIL_LINES
+
+MOST_STEPS = 50_000
+MOST_CALLS = 50_000
+MOST_TESTS = 5_000
+MOST_FILES = 2_000
+MOST_ATTRIBUTES = 60
+ATTRIBUTE_CHARS = 1_000
+
+
+def name_text(value: object) -> str:
+    """A name, also where it is written as a number."""
+    if isinstance(value, str):
+        return clip(value, NAME_CHARS)
+    return str(value)[:NAME_CHARS] if isinstance(value, int | float) and not isinstance(value, bool) else ""
+
+
+def plain_text(value: object, limit: int) -> str:
+    """A text, lines of a list, or anything else as JSON."""
+    if isinstance(value, str):
+        return clip(value, limit)
+    if value is None or value is False:
+        return ""
+    if isinstance(value, list) and all(isinstance(line, str) for line in value):
+        return clip("\n".join(line[:limit] for line in value[-2000:]), limit)
+    return as_json(value, limit)
+
+
+def as_json(value: object, limit: int) -> str:
+    try:
+        return clip(msgspec.json.encode(value).decode("utf-8", "replace"), limit)
+    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError, UnicodeError, OverflowError):
+        return ""
+
+
+def last_lines(text: str) -> str:
+    """What of it a tail keeps."""
+    if len(text) > TAIL_CHARS:
+        text = text[-TAIL_CHARS:].partition("\n")[2] or text[-TAIL_CHARS:]
+    lines = text.split("\n")
+    return clip("\n".join(lines[-TAIL_LINES:]), TAIL_CHARS)
+
+
+def bounded_attributes(told: Mapping[str, object], known: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Texts as they are, anything else as JSON; what is None is left out."""
+    kept = dict(known or {})
+    for key, value in told.items():
+        if len(kept) >= MOST_ATTRIBUTES:
+            break
+        if value is not None and isinstance(key, str):
+            text = clip(value, ATTRIBUTE_CHARS) if isinstance(value, str) else as_json(value, ATTRIBUTE_CHARS)
+            kept[clip(key, NAME_CHARS)] = text
+    return kept

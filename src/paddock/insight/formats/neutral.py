@@ -1,0 +1,175 @@
+"""The neutral JSON lines: one run a line. Liberal in what it takes, since people convert with scripts of their own."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from paddock.insight.formats.bounds import (
+    MOST_CALLS,
+    MOST_FILES,
+    MOST_STEPS,
+    MOST_TESTS,
+    bounded_attributes,
+    last_lines,
+    name_text,
+    plain_text,
+)
+from paddock.insight.formats.neutral_fields import CALL_NAMES, FACT_NAMES, RUN_NAMES, by_field, is_usage_name
+from paddock.insight.formats.neutral_steps import read_steps
+from paddock.insight.formats.usage_words import UsageRead, read_usage
+from paddock.insight.formats.words import (
+    read_count,
+    read_duration,
+    read_end_state,
+    read_result,
+    read_time,
+    word_of,
+)
+from paddock.insight.trace import ERROR_CHARS, CostSource, EndState, Facts, ModelCall, Result, Trace
+
+_TELLING = frozenset(
+    {"task", "kind", "engine", "model", "steps", "outcome", "end_state", "error", "started", "ended", "usage", "tests"}
+)
+_FACT_TYPES = {field.name: field.type for field in msgspec.structs.fields(Facts)}
+_SOURCE_CHARS = 1_000
+_TAIL_READ = 1 << 20
+
+
+def looks_neutral(record: Mapping[str, object]) -> bool:
+    """Whether it names a run and says something of it."""
+    found, _ = by_field(record, RUN_NAMES)
+    return ("run" in found or "task" in found) and bool(_TELLING & found.keys())
+
+
+def read_neutral(record: Mapping[str, object], number: int) -> Trace:
+    """`number` is the line's, which stands in for a run's name where there is none."""
+    told, others = by_field(record, RUN_NAMES)
+    outcome, end_state = _read_end(told, others)
+    usage, others = _read_usage(told.get("usage"), others)
+    facts, others = _read_facts(told.get("facts"), others)
+    return Trace(
+        run=name_text(told.get("run")) or f"line {number}",
+        task=name_text(told.get("task")),
+        kind=name_text(told.get("kind")),
+        agent=name_text(told.get("agent")),
+        engine=name_text(told.get("engine")),
+        engine_version=name_text(told.get("engine_version")),
+        model=name_text(told.get("model")),
+        label=name_text(told.get("label")),
+        host=name_text(told.get("host")),
+        account=name_text(told.get("account")),
+        started=read_time(told.get("started")),
+        ended=read_time(told.get("ended")),
+        outcome=outcome,
+        end_state=end_state,
+        error=plain_text(told.get("error"), ERROR_CHARS),
+        tail=last_lines(plain_text(told.get("tail"), _TAIL_READ)),
+        model_spoke=_flag(told.get("model_spoke")),
+        usage=usage.tokens,
+        reasoning_tokens=read_count(told.get("reasoning_tokens", usage.reasoning)),
+        cost_source=_cost_source(told.get("cost_source")),
+        startup_tokens=read_count(told.get("startup_tokens")),
+        waited_seconds=read_duration(told.get("waited_seconds")),
+        model_calls=read_count(told.get("model_calls")),
+        steps=read_steps(told.get("steps"), MOST_STEPS),
+        calls=_read_calls(told.get("calls")),
+        facts=facts,
+        tests=_read_tests(told.get("tests")),
+        source=plain_text(told.get("source"), _SOURCE_CHARS),
+        attributes=_read_attributes(told.get("attributes"), others),
+    )
+
+
+def _read_end(told: dict[str, object], others: dict[str, object]) -> tuple[Result, EndState]:
+    """A word that is not understood is kept among the attributes."""
+    outcome, end_state = read_result(told.get("outcome")), read_end_state(told.get("end_state"))
+    if outcome is None and word_of(told.get("outcome")):
+        told_as_end = read_end_state(told.get("outcome"))
+        outcome = Result.FAILURE if told_as_end is not None else Result.UNKNOWN
+        end_state = end_state or told_as_end
+        if told_as_end is None:
+            others.setdefault("outcome", told["outcome"])
+    if end_state is None and word_of(told.get("end_state")):
+        others.setdefault("end_state", told["end_state"])
+        if outcome is None:
+            outcome = read_result(told.get("end_state"))
+    return outcome or Result.UNKNOWN, end_state or EndState.UNKNOWN
+
+
+def _read_usage(told: object, others: dict[str, object]) -> tuple[UsageRead, dict[str, object]]:
+    """From a field of its own, or from figures beside the other fields. A cost without tokens stays an attribute."""
+    beside = {key: value for key, value in others.items() if is_usage_name(key)}
+    usage = read_usage({**beside, **told} if isinstance(told, dict) else beside)
+    if usage.tokens is not None or usage.reasoning is not None:
+        others = {key: value for key, value in others.items() if key not in beside}
+    if usage.tokens is None and usage.cost_usd is not None:
+        others["cost_usd"] = usage.cost_usd
+    return usage, others
+
+
+def _read_facts(told: object, others: dict[str, object]) -> tuple[Facts, dict[str, object]]:
+    inner = told if isinstance(told, dict) else {}
+    beside, rest = by_field(others, FACT_NAMES)
+    given, _ = by_field(inner, FACT_NAMES)
+    known = {name: fact for name, value in {**beside, **given}.items() if (fact := _fact(name, value)) is not None}
+    return msgspec.convert(known, Facts), rest
+
+
+def _fact(name: str, value: object) -> object:
+    if isinstance(value, list):
+        value = [path for path in value if isinstance(path, str)][:MOST_FILES]
+    if isinstance(value, str):
+        value = value[:200]
+    try:
+        return msgspec.convert(value, _FACT_TYPES[name], strict=False)
+    except (msgspec.ValidationError, OverflowError, ValueError):
+        return None
+
+
+def _read_calls(value: object) -> tuple[ModelCall, ...]:
+    if not isinstance(value, list):
+        return ()
+    return tuple(_read_call(item) for item in value[:MOST_CALLS] if isinstance(item, dict))
+
+
+def _read_call(item: dict[str, object]) -> ModelCall:
+    told, others = by_field(item, CALL_NAMES)
+    usage, _ = _read_usage(told.get("usage"), others)
+    status = read_count(told.get("status"))
+    return ModelCall(
+        id=name_text(told.get("id")),
+        model=name_text(told.get("model")),
+        usage=usage.tokens,
+        at=read_time(told.get("at")),
+        seconds=read_duration(told.get("seconds")),
+        status=status if status is None or status < 1000 else None,
+        retry_after=read_duration(told.get("retry_after")),
+    )
+
+
+def _read_tests(value: object) -> dict[str, bool]:
+    """Of words as well: `passed`, `failed`."""
+    if not isinstance(value, dict):
+        return {}
+    results = {name_text(name): read_result(result) for name, result in list(value.items())[:MOST_TESTS]}
+    return {name: result is Result.SUCCESS for name, result in results.items() if result not in (None, Result.UNKNOWN)}
+
+
+def _read_attributes(told: object, others: dict[str, object]) -> dict[str, str]:
+    if isinstance(told, dict):
+        return bounded_attributes(others, bounded_attributes(told))
+    return bounded_attributes(others if told is None else {**others, "attributes": told})
+
+
+def _flag(value: object) -> bool | None:
+    if value is None or isinstance(value, bool):
+        return value
+    result = read_result(value)
+    return None if result in (None, Result.UNKNOWN) else result is Result.SUCCESS
+
+
+def _cost_source(value: object) -> CostSource:
+    try:
+        return CostSource(word_of(value))
+    except ValueError:
+        return CostSource.UNKNOWN

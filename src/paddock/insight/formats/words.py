@@ -1,0 +1,179 @@
+"""What sources say, in our words: outcomes, ends, states of steps, times. For any value, None where it says nothing."""
+
+import math
+import re
+from datetime import UTC, datetime
+
+from paddock.insight.trace import EndState, Result, StepStatus
+
+_SUCCESS = frozenset(
+    "success successful succeeded succeed passed pass passing resolved solved ok okay true yes y t 1 landed delivered"  # noqa: SIM905
+    " merged accepted correct good complete completed done approved fixed green".split()
+)
+_FAILURE = frozenset(
+    "failure failed fail failing unresolved unsolved error errored false no n f 0 incorrect wrong rejected bad empty"  # noqa: SIM905
+    " unsaved not_resolved red incomplete partial reverted broken discarded abandoned".split()
+)
+_ENDS: dict[EndState, str] = {
+    EndState.OK: "ok okay completed complete finished done normal success succeeded submitted end_turn stop exited"
+    " delivered landed resolved passed unset none noop empty unsaved end_of_turn tool_use",
+    EndState.GAVE_UP: "gave_up give_up giveup forfeit exit_forfeit no_submission no_patch stuck gaveup early_exit"
+    " abandoned stalled exit_format",
+    EndState.TIMEOUT: "timeout timed_out agent_timeout time_out deadline deadline_exceeded time_limit timedout"
+    " exit_timeout exit_total_execution_time command_timeout",
+    EndState.KILLED: "killed kill cancelled canceled interrupted aborted abort terminated sigkill sigterm oom stopped"
+    " user_cancelled turn_aborted lost",
+    EndState.CRASHED: "crashed crash exception internal_error error errored exit_error unknown_agent_error agent_error"
+    " fatal exit_environment_error exit_api runtime_error panic segfault failed_to_finish",
+    EndState.NEVER_RAN: "never_ran neverran never_run not_started never_started not_run did_not_run no_run"
+    " agent_installation_failed installation_failed setup_failed failed_to_start",
+    EndState.BUDGET: "budget over_budget cost_limit exit_cost exit_context context_length_exceeded max_turns"
+    " token_limit max_tokens max_steps step_limit turn_limit context_window output_length_exceeded limit_exceeded"
+    " limitsexceeded out_of_budget cost_limit_exceeded submitted_exit_cost"
+    " submitted_exit_context early_exit_cost error_max_turns error_max_budget_usd",
+    EndState.REFUSED: "refused refusal content_filter content_filtered declined policy safety blocked",
+    EndState.THROTTLED: "throttled rate_limit rate_limited ratelimit ratelimited rate_limit_error too_many_requests 429"
+    " quota quota_exceeded retries_exhausted usage_limit",
+    EndState.OVERLOADED: "overloaded overload overloaded_error 529 503 service_unavailable server_error",
+    EndState.UNKNOWN: "unknown null na n/a",
+}
+_END_OF_WORD = {word: state for state, known in _ENDS.items() for word in known.split()}
+_END_PARTS: tuple[tuple[str, EndState], ...] = (
+    ("never", EndState.NEVER_RAN),
+    ("rate_limit", EndState.THROTTLED),
+    ("ratelimit", EndState.THROTTLED),
+    ("overload", EndState.OVERLOADED),
+    ("timeout", EndState.TIMEOUT),
+    ("timed_out", EndState.TIMEOUT),
+    ("exit_cost", EndState.BUDGET),
+    ("exit_context", EndState.BUDGET),
+    ("budget", EndState.BUDGET),
+    ("context_length", EndState.BUDGET),
+    ("limit", EndState.BUDGET),
+    ("refus", EndState.REFUSED),
+    ("kill", EndState.KILLED),
+    ("cancel", EndState.KILLED),
+    ("interrupt", EndState.KILLED),
+    ("abort", EndState.KILLED),
+    ("crash", EndState.CRASHED),
+    ("exception", EndState.CRASHED),
+    ("error", EndState.CRASHED),
+    ("submitted", EndState.OK),
+)
+_STEP_OK = frozenset("ok okay success succeeded successful completed complete done passed pass true 0 finished".split())  # noqa: SIM905
+_STEP_DENIED = frozenset("denied declined rejected refused forbidden not_allowed blocked permission_denied".split())  # noqa: SIM905
+_STEP_UNKNOWN = frozenset("unknown unset pending running in_progress cancelled canceled none null".split())  # noqa: SIM905
+_GAP = re.compile(r"[\s-]+")
+ENOUGH = 0.999_999
+"""A reward that counts as the whole of it, whatever it has been added up from."""
+
+
+def word_of(value: object) -> str:
+    """In lower case with underscores."""
+    return _GAP.sub("_", value[:200].strip().lower()) if isinstance(value, str) else ""
+
+
+def read_result(value: object) -> Result | None:
+    """Of words, booleans and numbers; anything less than 1 is a failure."""
+    if isinstance(value, bool):
+        return Result.SUCCESS if value else Result.FAILURE
+    number = read_number(value)
+    if number is not None:
+        return Result.SUCCESS if number >= ENOUGH else Result.FAILURE
+    word = word_of(value)
+    if word in _SUCCESS:
+        return Result.SUCCESS
+    if word in _FAILURE:
+        return Result.FAILURE
+    return Result.UNKNOWN if word in ("unknown", "none", "null", "unset") else None
+
+
+def read_end_state(value: object) -> EndState | None:
+    word = word_of(value)
+    if not word:
+        return None
+    known = _END_OF_WORD.get(word)
+    return known or next((state for part, state in _END_PARTS if part in word), None)
+
+
+def read_step_status(value: object) -> StepStatus | None:
+    """Numbers are exit codes."""
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        return StepStatus.OK if value else StepStatus.ERROR
+    if isinstance(value, int | float):
+        return StepStatus.OK if value == 0 else StepStatus.ERROR
+    word = word_of(value)
+    if word in _STEP_OK or not word:
+        return StepStatus.OK
+    if word in _STEP_DENIED:
+        return StepStatus.DENIED
+    return StepStatus.UNKNOWN if word in _STEP_UNKNOWN else StepStatus.ERROR
+
+
+def read_number(value: object) -> float | None:
+    """A finite one, also where it is written as text."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    if isinstance(value, str) and len(value) > 40:
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def read_count(value: object) -> int | None:
+    """Never negative, never absurd."""
+    number = read_number(value)
+    return None if number is None or number < 0 else int(min(number, 2**53))
+
+
+# Beyond these a number cannot be in seconds, milliseconds or microseconds: they are of the year 5138.
+_SECONDS_END = 1e11
+_LATEST = 1e11
+
+
+def read_time(value: object) -> float | None:
+    """Seconds since the epoch, of ISO 8601 (without a zone: UTC) or of seconds, milli-, micro- or nanoseconds."""
+    if isinstance(value, str) and "-" in value[1:]:
+        return _of_iso(value.strip())
+    number = read_number(value)
+    if number is None or number < 0:
+        return None
+    while number >= _SECONDS_END:
+        number /= 1000
+    return number
+
+
+def _of_iso(text: str) -> float | None:
+    if len(text) > 60:
+        return None
+    if text.endswith(" UTC"):
+        text = text[:-4] + "+00:00"
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    try:
+        seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None
+    return seconds if 0 <= seconds < _LATEST else None
+
+
+_DURATION = re.compile(r"P(?:(\d+)D)?T?(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?\Z")
+
+
+def read_duration(value: object) -> float | None:
+    """Seconds, of a number of them or of ISO 8601 (`PT1M2.5S`); never negative."""
+    if isinstance(value, str) and value.startswith("P") and len(value) < 40:
+        match = _DURATION.match(value)
+        if match is None:
+            return None
+        days, hours, minutes, seconds = (float(part or 0) for part in match.groups())
+        return ((days * 24 + hours) * 60 + minutes) * 60 + seconds
+    number = read_number(value)
+    return number if number is not None and number >= 0 else None
