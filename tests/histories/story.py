@@ -6,6 +6,7 @@ Histories that were recorded are never changed: a new kind goes into a new chapt
 from collections.abc import Iterator
 
 from paddock.core import events as ev
+from paddock.core.alerts import events as al
 from paddock.core.given import Given
 from paddock.core.ids import AttemptId, TaskId
 from paddock.core.leases import lease
@@ -44,6 +45,7 @@ def story() -> Iterator[ev.Draft]:
     told += by_number(len(told) + AFTER_CREATION)
     yield from told
     yield from talk(len(told) + AFTER_CREATION)
+    yield from alerts()
 
 
 def people() -> Iterator[ev.Draft]:
@@ -321,3 +323,21 @@ def talk(first: int) -> Iterator[ev.Draft]:
     yield draft(ev.AttemptHeld("h", "h-1", "124 457 boot space"), name, attempt_two)
     yield draft(ev.HoldEnded(reason="its terminal is gone"), name, attempt_two)
     yield draft(ev.AttemptEnded(Outcome.LEFT, Step.FAIL, False, "exit 1"), name, attempt_two)
+
+
+def alerts() -> Iterator[ev.Draft]:
+    """One of each end: grown and resolved, escalated and acknowledged, expired and forgotten."""
+    page, ticket, notice = al.AlertSeverity.PAGE, al.AlertSeverity.TICKET, al.AlertSeverity.NOTICE
+    cause = al.AlertRaised(
+        *("a1", "failures:c12", "new-failure", ticket, "4 runs fail alike: port 5432 is in use", "c12"),
+        *(("t1.1: port 5432 is already in use",), "paddock failures", 4),
+    )
+    yield draft(cause)
+    yield draft(al.AlertGrown("a1", 9, "9 runs fail alike: port 5432 is in use", ("t5.1: port 5432 is in use",)))
+    yield draft(al.AlertResolved("a1", "not seen for 4m"))
+    yield draft(al.AlertRaised("a2", "stuck:t1.3", "stuck", notice, "t1.3 has done nothing for 6m", "t1.3"))
+    yield draft(al.AlertEscalated("a2", page, 1, "t1.3 has done nothing for 2h"))
+    yield draft(al.AlertAcknowledged("a2", "I am looking"))
+    yield draft(al.AlertRaised("a3", "hard-rule:t6.1", "hard-rule", ticket, "t6.1 deleted a test", lasting=True))
+    yield draft(al.AlertExpired("a3", "nobody has acknowledged it for 7d"))
+    yield draft(al.AlertRaised("a4", "failures:c12", "new-failure", ticket, "they fail again", episode=2))

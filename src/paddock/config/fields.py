@@ -9,7 +9,7 @@ import msgspec
 from paddock.config.schema import Config, Section
 from paddock.core.wording import split_list
 
-OWN_KEYS = {"agents": "agent_rights"}
+OWN_KEYS = {"agents": "agent_rights", "alerts": "alert_settings"}
 """A table of named tables that has keys of its own beside them, and the field of Config that these are in."""
 
 

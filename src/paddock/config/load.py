@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from paddock.config.agents import BadAgentFile, scan_agent_files
+from paddock.config.alert_rules import check_alerts
 from paddock.config.convert import convert
 from paddock.config.fields import OWN_KEYS, Field, fields_of, known_keys
 from paddock.config.gates import check_gates
@@ -68,6 +69,7 @@ def load_config(
     config = convert(tree, sources, FILE_NAME)
     check_gates(config, sources.get("land.gate", FILE_NAME))
     check_review_checks(config, sources.get("review.checks", FILE_NAME))
+    check_alerts(config, sources, FILE_NAME)
     return Loaded(config, tuple(_settings(config, sources)), path, tuple(warnings))
 
 
@@ -104,7 +106,7 @@ def _check_keys(tree: Mapping[str, Any], struct: type, prefix: tuple[str, ...], 
 
 def _unknown_key(where: str, dotted: str, section: str, key: str, known: Mapping[str, Field]) -> Misuse:
     near = nearest(key, known, cutoff=0.5)
-    elsewhere = [name for name in known_keys() if name.endswith(f".{key}")]
+    elsewhere = [name for name in known_keys() if name.endswith(f".{key}") and ".NAME." not in name]
     if elsewhere and key not in fields_of(Config):
         near = elsewhere[0]
     place = f"in [{section}]" if section else "at the top"
@@ -224,7 +226,7 @@ def _settings(config: Config, sources: Mapping[str, str]) -> list[Setting]:
         if isinstance(value, msgspec.Struct):
             for name in value.__struct_fields__:
                 walk(getattr(value, name), (*prefix, name))
-        elif isinstance(value, dict) and prefix in (("agents",), ("engines",), ("prices",)):
+        elif isinstance(value, dict) and prefix in (("agents",), ("engines",), ("prices",), ("alerts",)):
             for name, entry in value.items():
                 walk(entry, (*prefix, name))
         else:

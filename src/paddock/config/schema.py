@@ -357,15 +357,45 @@ class NotifySettings(Section, frozen=True):
         Meta(description="notifications on this desktop, where there is one and `urls` is empty"),
     ] = "auto"
     about: Annotated[
-        tuple[Literal["approval", "answer", "blocked", "failed", "halted", "budget", "landed"], ...],
-        Meta(description="what is worth a notification"),
-    ] = ("approval", "answer", "blocked", "failed", "halted", "budget")
+        tuple[
+            Literal[
+                "approval", "answer", "blocked", "failed", "halted", "budget", "page", "ticket", "notice", "landed"
+            ],
+            ...,
+        ],
+        Meta(description="what is worth a notification; page, ticket and notice are alerts of that severity"),
+    ] = ("approval", "answer", "blocked", "failed", "halted", "budget", "page", "ticket")
     every: Annotated[
         Seconds,
         Meta(
             description="least time between two notifications, at least a minute; what comes meanwhile is told in one"
         ),
     ] = 60.0
+
+
+class AlertSettings(Section, frozen=True):
+    """How many alerts there may be, and how long each stays. Keys of `[alerts]`, beside its tables."""
+
+    most_open: Annotated[
+        int, Meta(ge=2, le=100, description="alerts that wait for somebody; one more stands for all above that")
+    ] = 20
+    most_new: Annotated[int, Meta(ge=1, le=50, description="alerts raised in an hour, apart from that one")] = 12
+    gone: Annotated[Seconds, Meta(description="how long a cause must be gone before its alert is resolved")] = 120.0
+    expires: Annotated[
+        Seconds, Meta(description="how long an alert stands for a cause that never goes, from when it was last noticed")
+    ] = 7 * 86400.0
+
+
+class AlertRuleSettings(Section, frozen=True):
+    """What is different for one rule; `paddock alerts rules` lists them with their thresholds."""
+
+    on: Annotated[bool, Meta(description="false: it raises no alerts")] = True
+    severity: Annotated[
+        Literal["page", "ticket", "notice"] | None,
+        Meta(description="how grave its alerts are; default: the rule's own"),
+    ] = None
+    limit: Annotated[float | None, Meta(description="its threshold; default: the rule's own")] = None
+    window: Annotated[Seconds | None, Meta(description="how far back it looks; default: the rule's own")] = None
 
 
 class PriceSettings(Section, frozen=True):
@@ -394,6 +424,8 @@ class Config(Section, frozen=True):
     agent_rights: AgentRights = AgentRights()
     engines: dict[str, EngineSettings] = {}
     prices: dict[str, PriceSettings] = {}
+    alerts: dict[str, AlertRuleSettings] = {}
+    alert_settings: AlertSettings = AlertSettings()
 
     @property
     def landing_branch(self) -> str:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from paddock.git.usertree.notes import CheckoutNotes
 
 DETAILS = "paddock queue why main"
+SHOWN_ALERTS = 2
 
 
 class Notice(msgspec.Struct, frozen=True):
@@ -35,6 +36,7 @@ def find_notices(board: Board, outlook: "Outlook") -> list[Notice]:
     notices += [_elsewhere(one, outlook.now) for one in outlook.elsewhere]
     notices += _halted_queue(board, outlook.now)
     notices += _foreign_main(board)
+    notices += _alerts(board)
     notices += collision_notices(outlook.collisions)
     notices += _changed_settings(board)
     if outlook.untested:
@@ -78,6 +80,19 @@ def _foreign_main(board: Board) -> Iterator[Notice]:
     if (main := board.queue_switches.foreign_main) is not None and board.halted is None:
         words = f"main is at {main.commit[:10]}, moved there by {printable(main.moved_by, 200)}, and is not tested yet"
         yield Notice("main-untested", f"{words}; nothing lands before it has passed", DETAILS)
+
+
+def _alerts(board: Board) -> Iterator[Notice]:
+    """All that wait for somebody, in one line; `paddock alerts` has the rest."""
+    if board.alert_part.is_nothing:
+        return
+    from paddock.core.intent.alerts import open_alerts
+
+    if found := open_alerts(board):
+        count = f"{len(found):,} alert{'s' if len(found) != 1 else ''}"
+        titles = "; ".join(printable(alert.title, 120) for alert in found[:SHOWN_ALERTS])
+        more = f"; and {len(found) - SHOWN_ALERTS:,} more" if len(found) > SHOWN_ALERTS else ""
+        yield Notice("alerts", f"{count}: {titles}{more}", "paddock alerts")
 
 
 def collision_notices(collisions: "Collisions | None") -> Iterator[Notice]:

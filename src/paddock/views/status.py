@@ -13,6 +13,7 @@ from paddock.fleet.dispatch.refusals import StoppedEngine
 from paddock.fleet.fence_note import FenceNote
 from paddock.fleet.outlook import Outlook
 from paddock.fleet.service.presence import DaemonSighting, Presence
+from paddock.views.alerts import AlertView, shown_alerts, view_alert
 from paddock.views.checkouts import StaleView, UndoneView, view_stale, view_undone
 from paddock.views.document import Document, iso
 from paddock.views.notices import Notice
@@ -67,6 +68,7 @@ class StatusView(Document, frozen=True, kw_only=True):
     fence: FenceNote | None
     behind: list[StaleView]
     undone: list[UndoneView]
+    alerts: list[AlertView]
 
 
 def view_status(
@@ -101,6 +103,7 @@ def view_status(
         fence=outlook.fence,
         behind=view_stale(outlook.checkouts),
         undone=view_undone(outlook.checkouts),
+        alerts=[view_alert(alert) for alert in shown_alerts(board)],
     )
 
 

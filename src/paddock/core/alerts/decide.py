@@ -80,15 +80,14 @@ def _note_absences(
     """What nobody could judge is neither there nor gone. A clock that was set back begins again."""
     noted = {}
     for key, alert in alerts.standing.items():
+        known = absences.get(key)
         if key in here:
             continue
-        known = absences.get(key)
-        if key != MORE and alert.rule not in seen.judged:
-            if known is not None:
-                noted[key] = known
-            continue
-        is_known = known is not None and known.since <= now
-        noted[key] = Absence(known.since, known.looks + 1) if known is not None and is_known else Absence(now, 1)
+        if key == MORE or alert.rule in seen.judged:
+            goes_on = known is not None and known.since <= now
+            noted[key] = Absence(known.since, known.looks + 1) if known is not None and goes_on else Absence(now, 1)
+        elif known is not None:
+            noted[key] = known
     return noted
 
 
@@ -104,7 +103,7 @@ def _ends(
     for alert in _known(alerts):
         if alert.rule in seen.off:
             ends.append(al.AlertResolved(alert.id, "its rule was turned off"))
-        elif alert.key in here:
+        elif alert.key in here or alert.rule not in seen.judged:
             ends.append(_expire(alert, now, policy))
         else:
             ends.append(_resolve(alert, missing.get(alert.key), now, policy) or _expire(alert, now, policy))

@@ -24,14 +24,17 @@ NEARLY = 0.8
 
 class ConcernKind(StrEnum):
     """In the order in which they are told: what stops everything comes first. The names are those of
-    `[notify] about`."""
+    `[notify] about`; those of alerts are their severities."""
 
     HALTED = "halted"
+    PAGE = "page"
     BUDGET = "budget"
     APPROVAL = "approval"
     ANSWER = "answer"
     BLOCKED = "blocked"
     FAILED = "failed"
+    TICKET = "ticket"
+    NOTICE = "notice"
     LANDED = "landed"
 
 
@@ -63,6 +66,8 @@ _KINDS = {
 }
 
 
+_TOLD_AS = {"budget-used": ConcernKind.BUDGET}
+"""Rules of alerts whose facts are told as something else already, where people are told about that."""
 _ORDER = {kind: rank for rank, kind in enumerate(ConcernKind)}
 Seen = dict[TaskId, tuple[Task, "Concern | None"]]
 """What was found of each task when it was last looked at, for who looks often: most have not changed since."""
@@ -81,7 +86,10 @@ def find_concerns(
     found = [*_halt(board)] if ConcernKind.HALTED in about else []
     if ConcernKind.BUDGET in about:
         found += _budgets(board, now, scarce)
-    found += sorted(_of_tasks(board, about, {} if seen is None else seen), key=lambda concern: _ORDER[concern.kind])
+    found += _of_tasks(board, about, {} if seen is None else seen)
+    if not board.alert_part.is_nothing:
+        found += _alerts(board, about)
+    found.sort(key=lambda concern: _ORDER[concern.kind])
     if ConcernKind.LANDED in about:
         landed = (one for one in board.queue.decided if one.outcome is Ending.LANDED and one.at >= since)
         found += [_landed(one) for one in landed]
@@ -91,6 +99,18 @@ def find_concerns(
 def _halt(board: Board) -> Iterator[Concern]:
     if (halted := board.halted) is not None:
         yield Concern(ConcernKind.HALTED, f"halted:{halted.at}", "merge queue", halted.reason, "paddock queue why main")
+
+
+def _alerts(board: Board, about: Collection[str]) -> Iterator[Concern]:
+    """Each once, and once more when it escalates. What somebody has acknowledged needs nobody else."""
+    from paddock.core.intent.alerts import open_alerts
+
+    for alert in open_alerts(board):
+        kind, told_as = ConcernKind(alert.severity.value), _TOLD_AS.get(alert.rule)
+        if kind not in about or (told_as is not None and told_as in about):
+            continue
+        words = f"{alert.severity.value} {alert.id}"
+        yield Concern(kind, f"alert:{alert.id}:{alert.severity.value}", words, alert.title, alert.run)
 
 
 def _of_tasks(board: Board, about: Collection[str], seen: Seen) -> Iterator[Concern]:

@@ -27,20 +27,26 @@ _MENTION = re.compile(r"(?<![\w.])@(?=\w)")
 _TAGS = str.maketrans({"<": "‹", ">": "›"})
 _COUNTED = {
     ConcernKind.HALTED: ("merge queue halted", "merge queue halted"),
+    ConcernKind.PAGE: ("1 urgent alert", "{} urgent alerts"),
     ConcernKind.BUDGET: ("1 budget", "{} budgets"),
     ConcernKind.APPROVAL: ("1 approval", "{} approvals"),
     ConcernKind.ANSWER: ("1 answer", "{} answers"),
     ConcernKind.BLOCKED: ("1 blocked", "{} blocked"),
     ConcernKind.FAILED: ("1 failed", "{} failed"),
+    ConcernKind.TICKET: ("1 alert", "{} alerts"),
+    ConcernKind.NOTICE: ("1 notice", "{} notices"),
     ConcernKind.LANDED: ("1 landed", "{} landed"),
 }
 _ALONE = {
     ConcernKind.HALTED: "merge queue halted",
+    ConcernKind.PAGE: "urgent alert",
     ConcernKind.BUDGET: "a budget runs out",
     ConcernKind.APPROVAL: "needs approval",
     ConcernKind.ANSWER: "needs an answer",
     ConcernKind.BLOCKED: "is blocked",
     ConcernKind.FAILED: "has failed",
+    ConcernKind.TICKET: "alert",
+    ConcernKind.NOTICE: "notice",
     ConcernKind.LANDED: "has landed",
 }
 _ABOUT_A_TASK = frozenset(

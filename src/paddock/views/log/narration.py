@@ -1,6 +1,7 @@
 """What a record of the log tells, in one line for people."""
 
 from paddock.core import events as ev
+from paddock.core.alerts import events as al
 from paddock.core.board import Board
 from paddock.core.ids import TaskId, printable
 from paddock.core.merge.model import Ending
@@ -8,6 +9,7 @@ from paddock.core.review import events as rv
 from paddock.core.tasks.questions import answer_command
 from paddock.core.tasks.task import Phase
 from paddock.core.tasks.vocabulary import Outcome, Step
+from paddock.views.log.alerts import tell_of_alert
 from paddock.views.log.reviews import tell_of_review
 from paddock.views.queue import history
 
@@ -19,6 +21,8 @@ def describe(record: ev.Record, board: Board) -> str:
     if isinstance(record.event, rv.ReviewEvent):
         of_review = tell_of_review(record.event, board, record.task)
         return "" if of_review.minor else of_review.words
+    if isinstance(record.event, al.AlertEvent):
+        return tell_of_alert(record.event, board, printable(record.actor, 40))
     return "" if is_review_end(record, board) else _describe(record, board)
 
 
