@@ -28,6 +28,7 @@ from paddock.fleet.notify.teller import Teller
 from paddock.fleet.review.check_runs import CheckRuns
 from paddock.fleet.review.loop import REVIEWING, ReviewLoop
 from paddock.fleet.room import FullDiskNotice
+from paddock.fleet.schedules.loop import SCHEDULING, ScheduleLoop
 from paddock.fleet.service.settings import SettingsFile, notice_edit, record_settings
 from paddock.fleet.site import Site
 from paddock.fleet.troubles import Troubles
@@ -102,6 +103,8 @@ class Daemon:
         self.lander = Lander(self.site, self.ledger, ci, self._drives, self.troubles, watches)
         self._checks = CheckRuns(self.site, self.ledger, ci, self._drives)
         self._reviews = ReviewLoop(self.site, self.ledger, self._checks)
+        self._schedules = ScheduleLoop(self.site, self.ledger, self.troubles)
+        self._due_at: float | None = None
         self._rounds = Rounds(self.site, self.ledger, self.troubles, self._driven)
 
     async def run(self) -> None:
@@ -169,7 +172,8 @@ class Daemon:
                     self.news.tell(self.ledger.board)
                     return
                 now = self.site.clock.now()
-                lull = Lull(config, now, min(_times(start_at, land_at, self.gate.look_at, now + LULL_SECONDS)))
+                look = (self.gate.look_at, self._due_at, now + LULL_SECONDS)
+                lull = Lull(config, now, min(_times(start_at, land_at, *look)))
             self.gate.learn(self.attempts.count(board))
             self._lookout.stir()
             if self._teller is not None:
@@ -183,6 +187,7 @@ class Daemon:
         self.attempts.adopt(board)
         self.attempts.steer(board)
         self._checks.steer(board)
+        await self._fire(board)
         review_at = await self.troubles.attempt(REVIEWING, partial(self._reviews.step, board), BRISK)
         start_at = min(_times(await self._dispatch(board), review_at), default=None)
         return start_at, await self.lander.step()
@@ -216,6 +221,11 @@ class Daemon:
             await self._sleep(None)
         checkpoint("down.done")
         self.end("down")
+
+    async def _fire(self, board: Board) -> None:
+        """What is due. A fleet that was asked for some tasks alone leaves that to others."""
+        if self.orders.only is None and not self.ending:
+            self._due_at = await self.troubles.attempt(SCHEDULING, partial(self._schedules.step, board), BRISK)
 
     async def _dispatch(self, board: Board) -> float | None:
         if self.ending:

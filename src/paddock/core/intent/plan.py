@@ -11,7 +11,7 @@ from paddock.core.plan.plan import MOST_TASKS, Plan
 from paddock.core.routing import PLANNER, Work
 from paddock.core.tasks.task import Phase, Task
 from paddock.core.tasks.vocabulary import Role
-from paddock.core.wording import check_brief, check_known, check_numbers, check_paths, derive_title
+from paddock.core.wording import check_brief, check_known, check_labels, check_numbers, check_paths, derive_title
 
 PLANNING = "plan"
 """The kind of work that plans are: how long they take says nothing about other work."""
@@ -28,12 +28,15 @@ class PlanRequest:
     engine: str | None = None
     max_tasks: int = 0
     attempts: int = 1
+    labels: tuple[str, ...] = ()
+    series: str = ""
 
 
 def request_plan(board: Board, request: PlanRequest, known: Known) -> list[ev.Draft]:
     """The task whose answer is the plan."""
     check_brief(request.goal, "the goal")
     check_paths(request.paths)
+    check_labels(request.labels)
     check_numbers(attempts=request.attempts)
     if not 0 <= request.max_tasks <= MOST_TASKS:
         raise Misuse(
@@ -53,6 +56,8 @@ def request_plan(board: Board, request: PlanRequest, known: Known) -> list[ev.Dr
         task_kind=PLANNING,
         role=Role.PLAN,
         max_tasks=request.max_tasks,
+        labels=request.labels,
+        series=request.series,
     )
     return [ev.Draft(added, task=task_id(board.next_task))]
 

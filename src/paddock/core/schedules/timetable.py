@@ -10,10 +10,12 @@ comes twice.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
+from functools import lru_cache
 from heapq import heappop, heappush
 from itertools import takewhile
 
-from paddock.core.schedules.cron import Cron
+from paddock.core.schedules.cron import Cron, parse_cron
+from paddock.core.schedules.zones import find_zone
 
 MINUTE = 60.0
 DAY = 86400.0
@@ -73,3 +75,9 @@ class Timetable:
         moments = (moment - _NEAR, moment, moment + _NEAR)
         offsets = [datetime.fromtimestamp(at, self.zone).utcoffset() or timedelta() for at in moments]
         return (max(offsets) - min(offsets)).total_seconds()
+
+
+@lru_cache(maxsize=512)
+def timetable_of(cron: str, zone: str) -> Timetable:
+    """Raises Misuse for a zone that this machine does not know."""
+    return Timetable(parse_cron(cron), find_zone(zone))
