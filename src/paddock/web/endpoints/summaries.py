@@ -30,7 +30,6 @@ from paddock.views.costs import BudgetView, CostsView, sum_costs, view_budgets, 
 from paddock.views.document import Document, to_json
 from paddock.views.fleet.leases import LeasesView, view_leases
 from paddock.views.fleet.limits import LimitRow, view_limits
-from paddock.views.insight.overview import InsightView, view_insight
 from paddock.views.notices import find_notices
 from paddock.views.queue.halts import why_stopped
 from paddock.views.queue.overview import QueueView, view_queue
@@ -172,10 +171,6 @@ class CostsQuery(Asked, frozen=True):
 
 def read_costs(visit: Visit[CostsQuery, NoBody]) -> CostsView:
     return view_costs(sum_costs(visit.board, visit.store.records(Query(kind=TurnEnded.kind)), visit.query.by))
-
-
-def read_insight(visit: Visit[NoQuery, NoBody]) -> InsightView:
-    return view_insight(visit.board, visit.store.records(Query(kind=TurnEnded.kind)))
 
 
 class BudgetsView(Document, frozen=True, kw_only=True):
