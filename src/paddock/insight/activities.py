@@ -11,7 +11,7 @@ import msgspec
 
 from paddock.insight.command_words import PHASE_OF_COMMAND
 from paddock.insight.commands import activity_of_patch, activity_of_shell
-from paddock.insight.phases import Activity, Phase, on_file, one_word
+from paddock.insight.phases import Activity, Phase, of_family, on_file
 from paddock.insight.tool_names import (
     EDITOR_COMMANDS,
     EDITOR_TOOLS,
@@ -89,7 +89,7 @@ def _of_text(tool: str, argument: str) -> Activity:
     if argument.startswith("{") and argument.rstrip().endswith("}") and (arguments := _object(argument)):
         return _of_call(tool, arguments)
     if _runs_commands(key):
-        return activity_of_shell(argument) if argument.strip() else Activity(Phase.RUN)
+        return activity_of_shell(argument) if argument.strip() else of_family(Phase.RUN)
     if key in PATCH_TOOLS:
         return activity_of_patch(argument) if "\n" in argument else on_file(Phase.EDIT, argument)
     if key in EDITOR_TOOLS:
@@ -112,9 +112,9 @@ def _of_stranger(tool: str, key: str, argument: str) -> Activity:
         return activity_of_shell(f"{tool} {argument}")
     words = words_of_name(bare_name(tool))
     if "browser" in words or "playwright" in words:
-        return Activity(Phase.NET, one_word(tool))
+        return of_family(Phase.NET, tool)
     phase = next((PHASE_OF_VERB[word] for word in words if word in PHASE_OF_VERB), Phase.OTHER)
-    return Activity(phase, one_word(tool))
+    return of_family(phase, tool)
 
 
 def _line(argument: str) -> str:

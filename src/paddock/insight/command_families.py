@@ -75,7 +75,7 @@ def _of_shell(words: list[str]) -> tuple[Sequence[str], str]:
 
 def family_of(words: Sequence[str], document: str | None) -> Activity:
     if not words:
-        return Activity(Phase.RUN)
+        return of_family(Phase.RUN)
     given = words[0].strip()
     name = _plain_name(given)
     if name == "git":
@@ -169,7 +169,7 @@ def _of_task_tool(name: str, rest: Sequence[str]) -> Activity:
 
 def _of_stranger(given: str, name: str) -> Activity:
     if not _COMMAND_NAME.match(given) or not any(letter.isalnum() for letter in given):
-        return Activity(Phase.OTHER)
+        return of_family(Phase.OTHER)
     if class_of_file(given) is FileClass.TEST and "/" in given:
         return of_family(Phase.TEST, name)
     return of_family(Phase.RUN, name)

@@ -22,7 +22,7 @@ EVASIONS = ("--no-verify", "--force")
 def activity_of_shell(text: str) -> Activity:
     """RUN where nothing better can be said; OTHER for a text that is no command at all."""
     if any(word in text[:2000] for word in _SUBMISSIONS):
-        return Activity(Phase.SUBMIT)
+        return of_family(Phase.SUBMIT)
     return _weigh(list(_activities(text, MOST_NESTED)))
 
 
@@ -60,7 +60,7 @@ def _of_command(words: Sequence[str], command: ShellCommand) -> tuple[Activity, 
 
 def _weigh(found: list[tuple[Activity, bool]]) -> Activity:
     if not found:
-        return Activity(Phase.OTHER)
+        return of_family(Phase.OTHER)
     evading = [activity for activity, _ in found if activity.symbol == Phase.GIT_WRITE and _evasions(activity)]
     if evading:
         words = dict.fromkeys(word for activity in evading for word in _evasions(activity))

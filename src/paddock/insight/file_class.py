@@ -56,14 +56,14 @@ def class_of_file(path: str) -> FileClass:
         return FileClass.TEST
     stem, dot, ending = low.rpartition(".")
     hidden = dot and not stem
-    if low in _CONFIG_NAMES or hidden or ending in _CONFIG_ENDINGS or _CONFIG_STEM.search(low) or defines_ci(path):
+    if low in _CONFIG_NAMES or hidden or ending in _CONFIG_ENDINGS or _CONFIG_STEM.search(low) or names_ci(path):
         return FileClass.CONFIG
     if ending in _DOC_ENDINGS or (stem or low) in _DOC_NAMES or lows & _DOC_FOLDERS:
         return FileClass.DOC
     return FileClass.SRC
 
 
-def defines_ci(path: str) -> bool:
+def names_ci(path: str) -> bool:
     return _CI.search(path[-400:]) is not None
 
 

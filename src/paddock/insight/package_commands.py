@@ -37,7 +37,7 @@ _ADDS = {
 }
 _ADDS["pip3"] = _ADDS["pip"]
 _VALUED = names("--filter -C --prefix -w --workspace --cwd --dir -f --file -n --name -p --manifest-path")
-ADDED = "+"
+ADDED = "<package>"
 """Ends the target of a command that adds a dependency which it names."""
 
 

@@ -1,5 +1,6 @@
 """The symbols that steps are told in: a phase, and of files which sort."""
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -36,18 +37,20 @@ class Activity:
 
 # Of what is done to a file it matters to which sort.
 FILE_PHASES = frozenset({Phase.READ, Phase.EDIT, Phase.CREATE})
+# An editor of SWE-agent is told which lines of the open file it changes.
+_LINES = re.compile(r"\d+(?::\d+)?\Z")
 
 
 def on_file(phase: Phase, path: str) -> Activity:
-    path = one_word(path)
+    path = "" if _LINES.match(path) else one_word(path)
     if not path or phase not in FILE_PHASES:
-        return Activity(phase, path)
+        return Activity(phase.value, path)
     return Activity(f"{phase}:{class_of_file(path)}", path)
 
 
 def of_family(phase: Phase, *words: str) -> Activity:
     """Of a command that is told by its first words, such as `git commit`."""
-    return Activity(phase, one_word(" ".join(words)))
+    return Activity(phase.value, one_word(" ".join(word for word in words if word)))
 
 
 def phase_of(symbol: str) -> str:
