@@ -35,8 +35,10 @@ def offer_to(command: click.Command, path: tuple[str, ...]) -> None:
         elif offer is not None and not isinstance(parameter.type, click.Choice):
             parameter.shell_complete = partial(_complete, offer)  # type: ignore[method-assign]
     if isinstance(command, click.Group):
-        for name, below in command.commands.items():
-            offer_to(below, (*path, name))
+        ctx = click.Context(command)
+        for name in command.list_commands(ctx):
+            if (below := command.get_command(ctx, name)) is not None:
+                offer_to(below, (*path, name))
 
 
 def _complete_file(kind: str, _ctx: click.Context, incomplete: str) -> list[CompletionItem]:
