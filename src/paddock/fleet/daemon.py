@@ -1,6 +1,7 @@
 """The daemon: wake, read the board, decide, record, act. Nothing it knows is lost when it dies."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -14,6 +15,7 @@ from paddock.fleet.attempts.attempt import Crew
 from paddock.fleet.attempts.runs import AttemptRuns
 from paddock.fleet.attempts.safekeeping import keep_commits
 from paddock.fleet.checkpoints import checkpoint
+from paddock.fleet.chores import Chore, Deck
 from paddock.fleet.desk.office import DeskOffice
 from paddock.fleet.dispatch.dispatcher import Dispatcher
 from paddock.fleet.dispatch.gate import Gate
@@ -78,6 +80,7 @@ class Daemon:
     settings: SettingsFile | None = None
     desks: DeskOffice | None = None
     tells_people: bool = False
+    chores: Sequence[Chore] = ()
 
     def __post_init__(self) -> None:
         self.ledger.lead.take_seat()
@@ -141,6 +144,7 @@ class Daemon:
                     self.attempts.watch_seats(self._call),
                     keep_commits(self.site, self.ledger),
                     *((self._teller.keep(),) if self._teller is not None else ()),
+                    *(chore(Deck(self.site, self.ledger, self.troubles)) for chore in self.chores),
                 )
                 tasks = [group.create_task(chore) for chore in chores]
                 await self._loop()

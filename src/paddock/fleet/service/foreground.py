@@ -1,6 +1,9 @@
 """A fleet in the process of whoever asked for it: what comes before its daemon, and the daemon itself."""
 
+from collections.abc import Sequence
+
 from paddock.config.load import FILE_NAME
+from paddock.fleet.chores import Chore
 from paddock.fleet.daemon import Daemon, Orders
 from paddock.fleet.desk.office import DeskOffice
 from paddock.fleet.fence_note import write_note
@@ -20,9 +23,15 @@ def ready_site(workspace: Workspace) -> Site:
     return site
 
 
-def make_daemon(workspace: Workspace, ledger: Ledger, orders: Orders) -> Daemon:
+def make_daemon(workspace: Workspace, ledger: Ledger, orders: Orders, chores: Sequence[Chore] = ()) -> Daemon:
     """It follows edits of `paddock.toml`, opens desks for its workers, and tells people what it needs them for."""
     settings = SettingsFile(workspace.top / FILE_NAME, lambda: workspace.load().config)
     return Daemon(
-        workspace.site, ledger, orders, settings=settings, desks=DeskOffice(workspace.site), tells_people=True
+        workspace.site,
+        ledger,
+        orders,
+        settings=settings,
+        desks=DeskOffice(workspace.site),
+        tells_people=True,
+        chores=chores,
     )
