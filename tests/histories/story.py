@@ -13,6 +13,7 @@ from paddock.core.leases import lease
 from paddock.core.merge import events as qe
 from paddock.core.merge.model import Change, Member, Purpose, RefusalCause, Result
 from paddock.core.review import events as rv
+from paddock.core.schedules import events as se
 from paddock.core.tasks.vocabulary import EndedBy, Outcome, Role, Step
 
 MAIN, BASE, HEAD, TREE = "a" * 40, "b" * 40, "c" * 40, "d" * 40
@@ -46,6 +47,7 @@ def story() -> Iterator[ev.Draft]:
     yield from told
     yield from talk(len(told) + AFTER_CREATION)
     yield from alerts()
+    yield from schedules()
 
 
 def people() -> Iterator[ev.Draft]:
@@ -341,3 +343,31 @@ def alerts() -> Iterator[ev.Draft]:
     yield draft(al.AlertRaised("a3", "hard-rule:t6.1", "hard-rule", ticket, "t6.1 deleted a test", lasting=True))
     yield draft(al.AlertExpired("a3", "nobody has acknowledged it for 7d"))
     yield draft(al.AlertRaised("a4", "failures:c12", "new-failure", ticket, "they fail again", episode=2))
+
+
+def schedules() -> Iterator[ev.Draft]:
+    """Three sorts of work. One schedule fires, waits, is skipped and rewound; one fails until it is paused; one is
+    removed. The times are those of the recorded log's clock, a minute for each record."""
+    audit = se.ScheduledWork(se.WorkSort.WORKFLOW, "audit", {"paths": "src"}, engine="claude", labels=("nightly",))
+    yield draft(se.ScheduleAdded("night", "0 2 * * *", "Europe/Berlin", audit, 600.0, se.CatchUp.ALL, se.Overlap.QUEUE))
+    plan = se.ScheduledWork(se.WorkSort.PLAN, "Plan what is left", agent="planner", paths=("src/**",))
+    yield draft(se.ScheduleAdded("plans", "*/15 * * * *", "UTC", plan, budget_usd=5.0, forced="its p90 is $9.00"))
+    task = se.ScheduledWork(se.WorkSort.TASK, "Tidy up.", title="Tidy", kind="chore")
+    yield draft(se.ScheduleAdded("tidy", "0 0 * * *", "UTC", task, catch_up=se.CatchUp.SKIP))
+    start = 1_900_000_000.0
+    yield draft(ev.ConvoyAdded("night-1"))
+    label, series = ("schedule:night",), "schedule:night/look"
+    yield draft(ev.TaskAdded("Look", "Look.", convoy="night-1", labels=label, series=series), "t17")
+    yield draft(se.ScheduleFired("night", start, (TaskId("t17"),), "night-1", 2))
+    yield draft(se.ScheduleQueued("night", (start + 60, start + 120)))
+    yield draft(se.ScheduleFired("night", None))
+    yield draft(se.ScheduleFired("night", start + 60))
+    yield draft(se.ScheduleSkipped("night", start + 180, se.WhySkipped.OVERLAP, 1, TaskId("t17")))
+    yield draft(se.ScheduleRewound("night", start))
+    for number in (1, 2):
+        yield draft(se.ScheduleFailed("plans", start + number * 900, "there is no agent `planner`"))
+    yield draft(se.SchedulePaused("plans", "it failed 2 times in a row"))
+    yield draft(se.ScheduleResumed("plans"))
+    yield draft(se.ScheduleSkipped("tidy", start, se.WhySkipped.MISSED, 4))
+    yield draft(se.SchedulePaused("tidy"))
+    yield draft(se.ScheduleRemoved("tidy", "done"))

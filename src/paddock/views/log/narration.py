@@ -6,11 +6,13 @@ from paddock.core.board import Board
 from paddock.core.ids import TaskId, printable
 from paddock.core.merge.model import Ending
 from paddock.core.review import events as rv
+from paddock.core.schedules import events as se
 from paddock.core.tasks.questions import answer_command
 from paddock.core.tasks.task import Phase
 from paddock.core.tasks.vocabulary import Outcome, Step
 from paddock.views.log.alerts import tell_of_alert
 from paddock.views.log.reviews import tell_of_review
+from paddock.views.log.schedules import tell_of_schedule
 from paddock.views.queue import history
 
 
@@ -23,6 +25,8 @@ def describe(record: ev.Record, board: Board) -> str:
         return "" if of_review.minor else of_review.words
     if isinstance(record.event, al.AlertEvent):
         return tell_of_alert(record.event, board, printable(record.actor, 40))
+    if isinstance(record.event, se.ScheduleEvent):
+        return tell_of_schedule(record.event, printable(record.actor, 40))
     return "" if is_review_end(record, board) else _describe(record, board)
 
 
