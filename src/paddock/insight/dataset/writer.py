@@ -5,11 +5,21 @@ from pathlib import Path
 from typing import Self
 
 import apsw
+from msgspec.structs import replace
 
 from paddock.insight.dataset.dataset import load_symbols
 from paddock.insight.dataset.growing import GrowingTrace
 from paddock.insight.dataset.lock import WAIT_SECONDS, DatasetLock
-from paddock.insight.dataset.rows import CALL_COLUMNS, STEP_COLUMNS, call_row, encode_kept, step_row
+from paddock.insight.dataset.rows import (
+    CALL_COLUMNS,
+    STEP_COLUMNS,
+    call_of,
+    call_row,
+    decode_kept,
+    encode_kept,
+    step_of,
+    step_row,
+)
 from paddock.insight.dataset.schema import TABLES, connect, is_empty, require_version
 from paddock.insight.dataset.trouble import Explained
 from paddock.insight.paths import Symbols, keep
@@ -63,15 +73,44 @@ class DatasetWriter:
         finally:
             self._lock.release()
 
-    def add(self, trace: Trace) -> int:
-        """Takes the place of a run of that name in that batch. Returns its key."""
+    def add(self, trace: Trace, source: int | None = None) -> int:
+        """Takes the place of a run of that name in that batch. Returns its key. `source` is where it is imported from,
+        as `begin_source` has it."""
         with self._explained:
             self._begin()
             key = self._clear(trace.label, trace.run)
             self._insert_steps(key, trace.steps, 0)
             self._insert_calls(key, trace.calls, 0)
-            self._put_run(keep(trace, key, self.symbols), len(trace.calls))
+            self._put_run(keep(trace, key, self.symbols), len(trace.calls), source)
         return key
+
+    def begin_source(self, batch: str, path: str, label: str, at: float) -> int:
+        """The key of what runs are imported from; all that an earlier import of the same `batch` has left goes."""
+        with self._explained:
+            self._begin()
+            for (earlier,) in self._db.execute("SELECT key FROM source WHERE batch=?", (batch,)).fetchall():
+                for table in ("step", "call"):
+                    self._db.execute(
+                        f"DELETE FROM {table} WHERE run IN (SELECT key FROM run WHERE source=?)", (earlier,)
+                    )
+                self._db.execute("DELETE FROM run WHERE source=?", (earlier,))
+                self._db.execute("DELETE FROM source WHERE key=?", (earlier,))
+            told = (batch, path, label, at)
+            self._db.execute("INSERT INTO source(batch, path, label, at) VALUES(?,?,?,?)", told)
+            return self._db.last_insert_rowid()
+
+    def whole(self, key: int) -> Trace:
+        """A run with its steps and calls, as it is in this batch. Raises LookupError where there is no such run."""
+        with self._explained:
+            for blob, tail in self._db.execute("SELECT kept, tail FROM run WHERE key=?", (key,)):
+                steps = self._db.execute(f"SELECT {STEP_COLUMNS} FROM step WHERE run=? ORDER BY seq", (key,))
+                calls = self._db.execute(f"SELECT {CALL_COLUMNS} FROM call WHERE run=? ORDER BY seq", (key,))
+                return replace(
+                    decode_kept(blob, tail).trace,
+                    steps=tuple(step_of(row, self.symbols) for row in steps),
+                    calls=tuple(call_of(row) for row in calls),
+                )
+        raise LookupError(f"the dataset has no run {key}")
 
     def begin(self, label: str, run: str) -> int:
         """The key of a run that is to `grow`. Nothing of an earlier one of that name is left."""
@@ -167,11 +206,11 @@ class DatasetWriter:
         if calls:
             self._db.executemany(_INSERT_CALL, (call_row(call, key, seq) for seq, call in enumerate(calls, first)))
 
-    def _put_run(self, kept: KeptTrace, calls: int) -> None:
+    def _put_run(self, kept: KeptTrace, calls: int, source: int | None = None) -> None:
         trace = kept.trace
         blob, tail = encode_kept(kept)
         names = (trace.label, trace.run, trace.task, trace.kind, trace.agent, trace.engine, trace.model)
-        counts = (kept.step_count, calls, EXTRACTOR_VERSION, None)
+        counts = (kept.step_count, calls, EXTRACTOR_VERSION, source)
         self._db.execute(_PUT_RUN, (kept.key, *names, time_of(trace), trace.outcome.value, *counts, blob, tail))
 
     def _save_symbols(self) -> None:
