@@ -11,11 +11,11 @@ from enum import StrEnum
 from paddock.core.board import Board
 from paddock.core.ids import TaskId
 from paddock.core.merge.model import Decided, Ending
-from paddock.core.money.budget import FLEET, Amount, BudgetBook, Cost, limit_of
-from paddock.core.money.spending import day_of, money_of, tokens_of
+from paddock.core.money.budget import Amount, limit_of
+from paddock.core.money.use import budget_uses
 from paddock.core.tasks.needs import Need, need_of, next_command
 from paddock.core.tasks.questions import answer_command
-from paddock.core.tasks.task import Attempt, Task
+from paddock.core.tasks.task import Task
 from paddock.core.tasks.vocabulary import Outcome
 
 NEARLY = 0.8
@@ -175,19 +175,10 @@ def _budgets(board: Board, now: float, scarce: Scarcity | None) -> Iterator[Conc
     ledger = board.spending.ledger
     if scarce is not None and (limit := limit_of(ledger, scarce.scope)) is not None:
         yield _budget(scarce.scope, limit, "full", f"tasks cannot start: {scarce.reason}")
-    if not ledger.limits:
-        return
-    live: dict[str, Attempt] = {
-        one.id: one for name in board.live if (one := board.tasks[name].live_attempt) is not None
-    }
-    for scope in _scopes(ledger, day_of(now)):
-        limit = limit_of(ledger, scope)
-        if limit is None or (scarce is not None and scarce.scope == scope):
-            continue
-        used = _used(ledger, scope, live)
-        share = max((_share(used.money, limit.money), _share(used.tokens, limit.tokens)))
-        if share >= NEARLY:
-            yield _budget(scope, limit, "full" if share >= 1.0 else "nearly", f"{share:.0%} of it is used")
+    for use in budget_uses(board, now):
+        if use.share >= NEARLY and (scarce is None or scarce.scope != use.scope):
+            state = "full" if use.share >= 1.0 else "nearly"
+            yield _budget(use.scope, use.limit, state, f"{use.share:.0%} of it is used")
 
 
 def _budget(scope: str, limit: Amount, state: str, why: str) -> Concern:
@@ -198,24 +189,3 @@ def _budget(scope: str, limit: Amount, state: str, why: str) -> Concern:
     return Concern(
         ConcernKind.BUDGET, f"budget:{scope}:{state}:{limit.money}:{limit.tokens}", f"budget of {scope}", why, run
     )
-
-
-def _scopes(ledger: BudgetBook, today: str) -> list[str]:
-    """Those of more than one task: a task that has used up its own is blocked, which is told."""
-    known = dict.fromkeys((FLEET, f"day:{today}", *ledger.limits, *ledger.spent))
-    return [scope for scope in known if scope in (FLEET, f"day:{today}") or scope.startswith("convoy:")]
-
-
-def _used(ledger: BudgetBook, scope: str, live: dict[str, Attempt]) -> Cost:
-    """By attempts that have ended, and so far by those at work."""
-    total = ledger.spent.get(scope, Cost())
-    for name, held in ledger.reservations.items():
-        if scope in held.scopes and (attempt := live.get(name)) is not None:
-            total = total.plus(Cost(money_of(attempt), float(tokens_of(attempt))))
-    return total
-
-
-def _share(used: float | None, limit: float | None) -> float:
-    if limit is None:
-        return 0.0
-    return (used or 0.0) / limit if limit > 0 else 1.0
