@@ -85,3 +85,20 @@ def test_what_was_not_committed_is_not_there(tmp_path: Path) -> None:
     with Dataset.open(path) as dataset:
         assert dataset.runs() == []
         assert dataset.labels() == []
+
+
+def test_a_source_is_known_with_its_runs_until_its_batch_is_removed(tmp_path: Path) -> None:
+    path = tmp_path / "traces.db"
+    with DatasetWriter.open(path) as writer:
+        source = writer.begin_source("a b", "/somewhere/runs.jsonl", "a", 5.0)
+        writer.add(trace("r1"), source)
+        writer.add(trace("r2", "b"))
+    with Dataset.open(path) as dataset:
+        (found,) = dataset.sources()
+        assert (found.batch, found.label, found.path, found.runs) == ("a b", "a", "/somewhere/runs.jsonl", 1)
+        with DatasetWriter.open(path) as writer:
+            assert writer.remove("a") == 1
+            assert writer.remove("nothing") == 0
+        assert dataset.sources() == []
+        assert [kept.trace.run for kept in dataset.runs()] == ["r2"]
+        assert dataset.steps(1) == ()

@@ -35,6 +35,17 @@ class LabelCount(msgspec.Struct, frozen=True):
     last: float | None
 
 
+class Source(msgspec.Struct, frozen=True):
+    """What runs were imported from, as `DatasetWriter.begin_source` was told."""
+
+    key: int
+    batch: str
+    path: str
+    label: str
+    at: float
+    runs: int
+
+
 class Dataset:
     """Open for reading; close it, or use it in a `with`. Raises DatasetUnusable wherever it cannot be read."""
 
@@ -79,6 +90,11 @@ class Dataset:
             values = (Result.FAILURE.value, EXTRACTOR_VERSION)
             rows = self._db.execute(f"SELECT {columns} FROM run GROUP BY label ORDER BY label", values)
             return [LabelCount(*row) for row in rows]
+
+    def sources(self) -> list[Source]:
+        columns = "key, batch, path, label, at, (SELECT count(*) FROM run WHERE run.source=source.key)"
+        with self._look():
+            return [Source(*row) for row in self._db.execute(f"SELECT {columns} FROM source ORDER BY key")]
 
     def find(self, run: str, label: str | None = None) -> KeptTrace | None:
         """The run of that name; without a label the one that was taken in last, if several batches have it."""

@@ -84,7 +84,8 @@ PRAGMA user_version={SCHEMA};
 """
 """`run.at` is the end of a run, or its start where that is not known. `run.kept` is a KeptTrace in MessagePack, without
 its tail, which is compressed in a column of its own. `step.activity` is a code of `symbol`; NULL is empty or unknown.
-`progress` is how far each source was read."""
+`source` is what runs were imported from. `progress` is how far the log was read,
+and what has to be known to go on from there."""
 
 
 def connect(path: Path, *, read_only: bool) -> apsw.Connection:

@@ -99,6 +99,21 @@ class DatasetWriter:
             self._db.execute("INSERT INTO source(batch, path, label, at) VALUES(?,?,?,?)", told)
             return self._db.last_insert_rowid()
 
+    def remove(self, label: str) -> int:
+        """Forgets a batch and what it was imported from. How many runs it had."""
+        with self._explained:
+            self._begin()
+            keys = [key for (key,) in self._db.execute("SELECT key FROM run WHERE label=?", (label,))]
+            self.forget(keys)
+            self._db.execute("DELETE FROM source WHERE label=?", (label,))
+            return len(keys)
+
+    def forget(self, keys: Sequence[int]) -> None:
+        with self._explained:
+            self._begin()
+            for table, column in (("step", "run"), ("call", "run"), ("run", "key")):
+                self._db.executemany(f"DELETE FROM {table} WHERE {column}=?", [(key,) for key in keys])
+
     def whole(self, key: int) -> Trace:
         """A run with its steps and calls, as it is in this batch. Raises LookupError where there is no such run."""
         with self._explained:
