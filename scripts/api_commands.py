@@ -61,7 +61,7 @@ REQUESTS = {
     "engines": "`GET /engines`",
     "engines check": "`POST /engines/check`",
     "gc": "`POST /gc`",
-    "costs": "`GET /costs`",
+    "costs": "`GET /costs`; with --label `GET /costs/imported`",
     "budget set": "`POST /budget`; with neither amount it is --none",
     "budget show": "`GET /budgets`",
     "limits": "`GET /limits`; with --reset `POST /limits/reset`",
@@ -97,6 +97,8 @@ ELSEWHERE = {
     "log rebuild": "it drops what the server has open",
     "notify test": "it tries addresses that are written in your settings, where you edit them",
     "resurrect": "only a person at a terminal knows that a machine is gone for good",
+    "traces crosscheck": "it runs CI up to 64 times in a sandbox, while you wait; of imported runs it is quick, and says it "
+    "with --label",
     "wait": "it is for scripts: `GET /events` tells of every change",
     "completion": "it is for a shell",
 }
