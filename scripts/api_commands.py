@@ -97,8 +97,7 @@ ELSEWHERE = {
     "log rebuild": "it drops what the server has open",
     "notify test": "it tries addresses that are written in your settings, where you edit them",
     "resurrect": "only a person at a terminal knows that a machine is gone for good",
-    "traces crosscheck": "it runs CI up to 64 times in a sandbox, while you wait; of imported runs it is quick, and says it "
-    "with --label",
+    "traces crosscheck": "it runs CI in sandboxes, up to 64 times, while you wait",
     "wait": "it is for scripts: `GET /events` tells of every change",
     "completion": "it is for a shell",
 }

@@ -46,6 +46,23 @@ def spent(cost: float | None, source: str = "engine", **more: object) -> TurnEnd
     return TurnEnded(turn=1, exit=0, cost_usd=cost, cost_source=source, **figures)  # type: ignore[arg-type]
 
 
+WHERE_IT_WENT = """\
+where $7.0000 went                               cost      share
+  start-up context                            $0.7500        11%
+  work                                        $2.2500        32%
+  thrown away                                 $4.0000        57%
+
+thrown away                                  attempts       cost
+  failed attempts                                   1    $4.0000
+
+start-up context by agent            runs      p5  median     p95  of input  of cost cold start      warm
+  claude                                3     400     400     400         -      25%          -         -
+
+files that starts read, by their size
+  CLAUDE.md                                 about 250 of 400 tokens, 1 start of claude
+"""
+
+
 @pytest.fixture
 def seasoned(cli: Cli) -> Cli:
     """Two tasks of a convoy and one without, one of them with a model nobody knows the price of."""
@@ -86,7 +103,7 @@ def test_a_model_without_a_price_is_unpriced_with_a_warning_and_never_nothing(se
     assert "unpriced" in next(line for line in said.out.splitlines() if line.startswith("t3"))
     assert "$0.00" not in next(line for line in said.out.splitlines() if line.startswith("t3"))
     assert ">$3.0000" in next(line for line in said.out.splitlines() if line.startswith("total"))
-    assert said.err == "warning: 1 turn unpriced: the model is not in the price table\n"
+    assert said.err == 'warning: 1 turn of `mystery-9` without a price: add [prices."mystery-9"] to paddock.toml\n'
 
 
 @pytest.mark.parametrize(
@@ -108,6 +125,36 @@ def test_costs_are_those_of_the_day_they_were_recorded_on(seasoned: Cli) -> None
     day = seasoned.good("log", "--json").lines[-1]["at"][:10]
     rows = seasoned.good("costs", "--by", "day", "--json").json()["rows"]
     assert {row["day"]: row["cost_usd"] for row in rows} == {day: 3.0}
+
+
+def test_costs_say_where_the_money_went_and_what_was_thrown_away(seasoned: Cli) -> None:
+    seasoned.good("add", "Four")
+    write(seasoned, *attempt("t4", spent(4.0, startup_usd=1.0), outcome="crashed", then="fail"))
+    (seasoned.top / "CLAUDE.md").write_text("Be kind.\n\n" * 100)
+    said = seasoned.good("costs", "--by", "engine")
+    _, _, told = said.out.partition("\n\n")
+    assert told == WHERE_IT_WENT
+    figures = seasoned.good("costs", "--json").json()
+    split = figures["split"]
+    assert (
+        sum(split[name] for name in split if name.endswith("_usd") and name != "cost_usd") == split["cost_usd"] == 7.0
+    )
+    assert [(row["fate"], row["lost_usd"]) for row in figures["thrown_away"]] == [("failed", 4.0)]
+    assert figures["unpriced_models"] == [{"model": "mystery-9", "count": 1}]
+
+
+def test_costs_since_leave_out_what_was_before(seasoned: Cli) -> None:
+    said = seasoned.good("costs", "--since", "2h", "--json").json()
+    assert (len(said["rows"]), said["split"]["attempts"]) == (3, 3)
+    later = seasoned.good("costs", "--since", "2100-01-01T00:00", "--json").json()
+    assert (later["rows"], later["split"]["attempts"], later["since"][:4]) == ([], 0, "2100")
+    assert "neither a time nor an age" in seasoned("costs", "--since", "soon").err
+
+
+def test_costs_of_a_label_that_nobody_imported_say_so(seasoned: Cli) -> None:
+    refused = seasoned("costs", "--label", "ours")
+    assert (refused.code, "paddock traces" in refused.err) == (1, True)
+    assert seasoned("costs", "--label", "ours", "--by", "day").code == 2
 
 
 def test_costs_before_anything_ran_are_nothing(cli: Cli) -> None:

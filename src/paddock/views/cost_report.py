@@ -113,6 +113,13 @@ class LongBriefView(msgspec.Struct, frozen=True):
     about_tokens: int
 
 
+class UnpricedModelView(msgspec.Struct, frozen=True):
+    """`count` turns, or imported runs, of a model without a price; its name is empty where nobody told it."""
+
+    model: str
+    count: int
+
+
 class CostReportView(Document, frozen=True, kw_only=True):
     """`landed` is None for imported runs."""
 
@@ -125,6 +132,7 @@ class CostReportView(Document, frozen=True, kw_only=True):
     lengths: list[LengthView]
     starts: list[AgentStartView]
     briefs: list[LongBriefView]
+    unpriced_models: list[UnpricedModelView]
 
 
 class LabelCostsView(CostReportView, frozen=True, kw_only=True):
@@ -134,7 +142,8 @@ class LabelCostsView(CostReportView, frozen=True, kw_only=True):
 
 
 class FullCostsView(CostsView, frozen=True, kw_only=True):
-    """`split` and all that follows is of attempts since `since`; `rows` and `total` are of turns."""
+    """`rows` and `total` are of turns, `split` and all that follows of attempts: those that ended since `since`, or are
+    at work."""
 
     since: str | None
     split: SplitView
@@ -144,6 +153,7 @@ class FullCostsView(CostsView, frozen=True, kw_only=True):
     lengths: list[LengthView]
     starts: list[AgentStartView]
     briefs: list[LongBriefView]
+    unpriced_models: list[UnpricedModelView]
 
 
 def view_cost_report(report: CostReport) -> CostReportView:
@@ -157,6 +167,7 @@ def view_cost_report(report: CostReport) -> CostReportView:
         lengths=[view_length(row) for row in report.lengths],
         starts=[view_agent_start(row) for row in report.starts],
         briefs=[view_long_brief(row) for row in report.briefs],
+        unpriced_models=[UnpricedModelView(printable(one.model, 80), one.count) for one in report.unpriced_models],
     )
 
 

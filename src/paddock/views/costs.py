@@ -10,7 +10,8 @@ from paddock.core.events import Record, TurnEnded
 from paddock.core.ids import TaskId
 from paddock.core.money.budget import Amount, Cost, committed
 from paddock.core.money.spending import day_of, with_tasks
-from paddock.core.tasks.task import Phase, Task
+from paddock.core.tasks.task import Task
+from paddock.insight.costs.report import landed_since
 from paddock.views.document import Document, view_of
 
 GROUPS = ("task", "agent", "engine", "model", "convoy", "day")
@@ -66,20 +67,20 @@ class Costs:
         return self.total.money / self.landed if self.landed and self.total.is_priced else None
 
 
-def sum_costs(board: Board, turns: Iterable[Record], by: str, only: Collection[TaskId] | None = None) -> Costs:
-    """`turns` are the records of `TurnEnded`; `by` is one of `GROUPS`. With `only`, these tasks alone count."""
+def sum_costs(
+    board: Board, turns: Iterable[Record], by: str, only: Collection[TaskId] | None = None, since: float = 0.0
+) -> Costs:
+    """`turns` are the records of `TurnEnded`; `by` is one of `GROUPS`. With `only`, these tasks alone count, and with
+    `since` what happened then or later."""
     rows: dict[str, CostRow] = {}
     for record in turns:
-        if only is not None and record.task not in only:
+        if record.at < since or (only is not None and record.task not in only):
             continue
         assert isinstance(record.event, TurnEnded)
         task = board.tasks.get(record.task) if record.task is not None else None
         rows.setdefault(_group(by, task, record, record.event), CostRow()).add(record.event)
     total = CostRow(*(sum(getattr(row, field.name) for row in rows.values()) for field in fields(CostRow)))
-    landed = board.counts.get(Phase.LANDED, 0)
-    if only is not None:
-        landed = sum(board.tasks[name].phase is Phase.LANDED for name in only)
-    return Costs(by, rows, total, landed)
+    return Costs(by, rows, total, landed_since(board, since, only))
 
 
 def _group(by: str, task: Task | None, record: Record, event: TurnEnded) -> str:

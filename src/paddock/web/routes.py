@@ -4,7 +4,7 @@ from typing import Any
 
 from paddock.core.intent.comments import CommentsRequest
 from paddock.views.board.page import BoardView
-from paddock.views.costs import CostsView
+from paddock.views.cost_report import FullCostsView, LabelCostsView
 from paddock.views.fleet.fanout import FanOutView
 from paddock.views.fleet.leases import LeasesView
 from paddock.views.fleet.page import FleetDocument
@@ -27,6 +27,7 @@ from paddock.web.endpoints import (
     agents,
     answers,
     approvals,
+    costs,
     findings,
     fleet_requests,
     insight,
@@ -102,7 +103,14 @@ ENDPOINTS: tuple[Endpoint[Any, Any], ...] = (
     read("/log", "Records of the log", log.LogPage, log.read_log, log.LogQuery),
     read_long("/log/verify", "As `paddock log verify --json`", log.VerifiedView, log.read_verification, NoQuery),
     read("/log/{seq}", "One record", ToldRecord, log.read_record, NoQuery),
-    read("/costs", "As `paddock costs --json`", CostsView, summaries.read_costs, summaries.CostsQuery),
+    read_long("/costs", "As `paddock costs --json`", FullCostsView, costs.read_costs, costs.CostsQuery),
+    read_long(
+        "/costs/imported",
+        "As `paddock costs --label --json`",
+        LabelCostsView,
+        costs.read_label_costs,
+        costs.LabelQuery,
+    ),
     read("/insight", "What work has cost, and how it ended", InsightView, insight.read_insight, NoQuery),
     read_long(
         "/insight/ways",

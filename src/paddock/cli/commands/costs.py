@@ -6,46 +6,99 @@ from typing import TYPE_CHECKING
 import click
 
 from paddock.cli.options import prints_json
+from paddock.cli.pages.costs import money, report_lines, unpriced_warnings
 from paddock.cli.selection import takes_where
 from paddock.cli.terminal.amounts import UNKNOWN, UNPRICED, money_words, token_words
 from paddock.cli.terminal.text import cut, plural, print_document, print_json
 from paddock.cli.workspace import open_workspace
+from paddock.core.durations import parse_moment
+from paddock.core.errors import Misuse, PaddockError
 from paddock.core.events import BudgetSet, TurnEnded
 from paddock.core.intent.budget import set_budget
+from paddock.insight.costs.reading import read_cost_report, read_label_report
+from paddock.insight.costs.report import CostReport
 from paddock.store.protocol import Query
-from paddock.views.costs import GROUPS, BudgetView, CostRow, sum_costs, view_budgets, view_costs
+from paddock.views.cost_report import view_full_costs, view_label_costs
+from paddock.views.costs import GROUPS, BudgetView, CostRow, Costs, sum_costs, view_budgets, view_costs
+from paddock.views.document import iso_or_none
 
 if TYPE_CHECKING:
     from paddock.core.filter.tasks import TaskFilter
+    from paddock.fleet.workspace import Workspace
 
 
 @click.command("costs")
 @takes_where
-@click.option("--by", type=click.Choice(GROUPS), default="task", show_default=True)
+@click.option("--by", type=click.Choice(GROUPS), help="What a row is of.  [default: task]")
+@click.option(
+    "--since", metavar="TIME", help="Only from then on: a time such as 2026-11-15T10:00, or an age such as 7d."
+)
+@click.option("--label", metavar="NAME", help="Of imported runs: the batch that `paddock traces import` named so.")
 @prints_json
 @click.pass_context
-def costs_command(ctx: click.Context, where: "TaskFilter | None", by: str, as_json: bool) -> None:
-    """Show what agents have cost, in total and per landed change, and how much of it was start-up context."""
+def costs_command(
+    ctx: click.Context,
+    where: "TaskFilter | None",
+    by: str | None,
+    since: str | None,
+    label: str | None,
+    as_json: bool,
+) -> None:
+    """Show what agents have cost, in total and per landed change, how much of it was start-up context, what was thrown
+    away, and what makes starts dear."""
+    now = time.time()
+    began = None if since is None else parse_moment(since, now)
     workspace = open_workspace(ctx)
+    if label is not None:
+        if where is not None or by is not None:
+            raise Misuse("--label is about imported runs, which --where and --by do not know", "give it alone")
+        _print_label(workspace, label, began, as_json)
+        return
     board = workspace.board()
     only = None if where is None else set(where.pick(board))
-    costs = sum_costs(board, workspace.records(Query(kind=TurnEnded.kind)), by, only)
+    turns = workspace.records(Query(kind=TurnEnded.kind, since=began))
+    costs = sum_costs(board, turns, by or "task", only, began or 0.0)
+    report = read_cost_report(workspace, board, now, began or 0.0, only)
     if as_json:
-        print_json(view_costs(costs))
+        print_json(view_full_costs(view_costs(costs), report, iso_or_none(began)))
         return
+    _print_costs(costs, report)
+
+
+def _print_costs(costs: Costs, report: CostReport) -> None:
     total = costs.total
-    click.echo(f"{by:<24} {'turns':>6} {'tokens in':>12} {'out':>9} {'cost':>10} {'start-up':>9}")
+    click.echo(f"{costs.by:<24} {'turns':>6} {'tokens in':>12} {'out':>9} {'cost':>10} {'start-up':>9}")
     for name, row in (*costs.rows.items(), ("total", total)):
         click.echo(_line(name, row))
     if costs.per_landed is not None:
-        click.echo(f"\n${costs.per_landed:.4f} per landed change ({costs.landed} landed)")
-    if total.unpriced_turns:
-        click.echo(
-            f"warning: {plural(total.unpriced_turns, 'turn')} unpriced: the model is not in the price table", err=True
-        )
+        click.echo(f"\n${costs.per_landed:.4f} per landed change ({costs.landed:,} landed)")
+    for line in report_lines(report):
+        click.echo(line)
+    for words in unpriced_warnings(report, "turn"):
+        click.echo(f"warning: {words}", err=True)
     if total.uncounted_calls:
         calls = plural(total.uncounted_calls, "model call")
         click.echo(f"warning: at least {calls} not included: their engines report no tokens", err=True)
+
+
+def _print_label(workspace: "Workspace", label: str, began: float | None, as_json: bool) -> None:
+    report = read_label_report(workspace, label, began)
+    if not report.split.attempts:
+        hint = "`paddock traces list` shows the batches that are there"
+        raise PaddockError(
+            f"no imported run is labelled `{cut(label, 60)}`{'' if began is None else ' since then'}", hint
+        )
+    if as_json:
+        print_json(view_label_costs(report, label))
+        return
+    split = report.split
+    click.echo(f"{cut(label, 60)}: {plural(split.attempts, 'run')}, {money(split.cost_usd)}")
+    for line in report_lines(report):
+        click.echo(line)
+    for words in unpriced_warnings(report, "run"):
+        click.echo(f"warning: {words}", err=True)
+    if split.unknown:
+        click.echo(f"warning: {plural(split.unknown, 'run')} not included: nobody told their tokens", err=True)
 
 
 def _money(row: CostRow) -> str:

@@ -147,6 +147,7 @@ def _with_turn(run: RunCost, turn: ev.TurnEnded, at: float) -> RunCost:
         startup_usd=_plus(run.startup_usd, turn.startup_usd if turn.cost_usd is not None else None),
         unpriced=run.unpriced + (turn.cost_source == "unpriced"),
         unknown=run.unknown + (turn.cost_source == "unknown"),
+        priceless=(*run.priceless, turn.model or run.model) if turn.cost_source == "unpriced" else run.priceless,
     )
 
 

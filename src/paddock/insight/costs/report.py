@@ -1,5 +1,6 @@
 """Costs, told honestly: one report of the fleet's own attempts, or of runs that were imported."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
@@ -13,9 +14,19 @@ from paddock.insight.costs.shares import LengthShare, StartupShare, share_of, sh
 from paddock.insight.costs.starts import AgentStart, ContextFile, LongBrief, find_long_briefs, find_starts
 from paddock.insight.costs.waste import MoneySplit, ThrownAway, fates_of, find_waste, split_money
 
+MOST_MODELS = 20
+
+
+class UnpricedModel(msgspec.Struct, frozen=True):
+    """A model that no table has a price for, and how often it was used; the name is empty where nobody told it."""
+
+    model: str
+    count: int
+
 
 class CostReport(msgspec.Struct, frozen=True):
-    """`landed` changes are None for imported runs, which land nowhere; `per_landed_usd` is all money for each."""
+    """`landed` changes are None for imported runs, which land nowhere; `per_landed_usd` is all money for each.
+    `unpriced_models` count turns, or imported runs."""
 
     split: MoneySplit
     startup: StartupShare
@@ -26,6 +37,7 @@ class CostReport(msgspec.Struct, frozen=True):
     thrown_away: tuple[ThrownAway, ...] = ()
     starts: tuple[AgentStart, ...] = ()
     briefs: tuple[LongBrief, ...] = ()
+    unpriced_models: tuple[UnpricedModel, ...] = ()
 
 
 def report_costs(
@@ -55,6 +67,7 @@ def report_costs(
         thrown_away=tuple(find_waste(shown, fates)),
         starts=tuple(find_starts(shown.attempts, files, now)),
         briefs=tuple(find_long_briefs(shown.attempts, brief_bytes or {})),
+        unpriced_models=find_unpriced(runs),
     )
 
 
@@ -69,9 +82,24 @@ def report_runs(runs: Sequence[RunCost]) -> CostReport:
         unpriced=startup.unpriced,
         unknown=startup.unknown,
     )
-    return CostReport(split, startup, tuple(shares_by_agent(runs)), tuple(shares_by_length(runs)))
+    return CostReport(
+        split,
+        startup,
+        tuple(shares_by_agent(runs)),
+        tuple(shares_by_length(runs)),
+        unpriced_models=find_unpriced(runs),
+    )
+
+
+def find_unpriced(runs: Sequence[RunCost]) -> tuple[UnpricedModel, ...]:
+    """The most used first."""
+    counts = Counter(model for run in runs for model in run.priceless)
+    ordered = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+    return tuple(UnpricedModel(model, count) for model, count in ordered[:MOST_MODELS])
 
 
 def landed_since(board: Board, since: float, only: Collection[TaskId] | None = None) -> int:
-    tasks = (board.tasks[name] for name in board.tasks if only is None or name in only)
+    if only is None and not since:
+        return board.counts.get(Phase.LANDED, 0)
+    tasks = (board.tasks[name] for name in (board.tasks if only is None else only))
     return sum(1 for task in tasks if task.phase is Phase.LANDED and task.since >= since)

@@ -20,6 +20,7 @@ class RunCost:
 
     `startup_usd` is the part of `cost_usd` that was paid for that, `opening_usd` the part that the first call read.
     `unpriced` counts what has tokens but no price, and `unknown` what has not even tokens: runs, or an attempt's turns.
+    `priceless` are the models of the former.
     """
 
     run: str
@@ -39,6 +40,7 @@ class RunCost:
     opening_usd: float | None = None
     unpriced: int = 0
     unknown: int = 0
+    priceless: tuple[str, ...] = ()
 
     @property
     def work_usd(self) -> float | None:
@@ -72,6 +74,7 @@ def cost_of_run(trace: Trace, prices: PriceBook) -> RunCost:
         output_tokens=usage.output,
         cost_usd=cost,
         unpriced=int(cost is None),
+        priceless=(trace.model,) if cost is None else (),
     )
     startup = startup_of(trace, usage)
     if startup is None:

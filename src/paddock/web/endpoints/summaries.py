@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable
-from typing import Annotated, Literal
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
@@ -12,7 +12,6 @@ from paddock.core.admission.controls import Controls
 from paddock.core.admission.host import HostSample
 from paddock.core.board import DAEMON_LEASE
 from paddock.core.errors import Misuse
-from paddock.core.events import TurnEnded
 from paddock.core.ids import TaskId, parse_task, task_number
 from paddock.core.intent.selection import require_convoy
 from paddock.core.merge.prospects import landing_seconds
@@ -25,8 +24,7 @@ from paddock.fleet.outlook import know_checkouts, know_collisions, look_around
 from paddock.fleet.service.presence import look_for_daemon
 from paddock.fleet.task_filter import read_filter
 from paddock.git.lock_files import find_left_locks
-from paddock.store.protocol import Query
-from paddock.views.costs import BudgetView, CostsView, sum_costs, view_budgets, view_costs
+from paddock.views.costs import BudgetView, view_budgets
 from paddock.views.document import Document, to_json
 from paddock.views.fleet.leases import LeasesView, view_leases
 from paddock.views.fleet.limits import LimitRow, view_limits
@@ -163,14 +161,6 @@ def read_convoy(visit: Visit[NoQuery, NoBody]) -> ConvoyPage:
     require_convoy(board, name)
     tasks = [view_task(board.tasks[task], board) for task in board.members[name]]
     return ConvoyPage(convoy=view_convoy(board, name), tasks=tasks)
-
-
-class CostsQuery(Asked, frozen=True):
-    by: Literal["task", "agent", "engine", "model", "convoy", "day"] = "task"
-
-
-def read_costs(visit: Visit[CostsQuery, NoBody]) -> CostsView:
-    return view_costs(sum_costs(visit.board, visit.store.records(Query(kind=TurnEnded.kind)), visit.query.by))
 
 
 class BudgetsView(Document, frozen=True, kw_only=True):
