@@ -6,6 +6,7 @@ import click
 
 SUBCOMMANDS: dict[str, str] = {
     "list": "traces_list",
+    "crosscheck": "traces_crosscheck",
 }
 """By name the module, which has it as `NAME_command`, in the order in which help lists them."""
 
