@@ -24,6 +24,7 @@ SUITES = {
     "web": "bench.web",
     "terminal": "bench.terminal",
     "talk": "bench.talk",
+    "insight": "bench.insight",
 }
 _AsWritten = argparse.RawDescriptionHelpFormatter
 

@@ -1,0 +1,1 @@
+"""What insight says of real runs, against the targets: `python -m bench insight`."""
