@@ -1,0 +1,1 @@
+"""Whether a batch of runs behaves differently from the runs before it."""

@@ -1,0 +1,123 @@
+"""What one run tells that others can be compared with: how it ended, what it omitted, how much it took.
+
+Where neither git nor the gate was asked, some of it can be seen in the run's path. None is what nobody knows.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from paddock.insight.paths import FAILED_SUFFIX, Symbols
+from paddock.insight.phases import phase_of
+from paddock.insight.trace import EndState, KeptTrace, Result
+
+Value = Callable[[KeptTrace], float | None]
+
+_EDITS = frozenset({"EDIT", "CREATE"})
+_REFUSED_BY_PROVIDER = frozenset({EndState.THROTTLED, EndState.OVERLOADED})
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """Something to compare. One that is of the `surroundings` rather than the agent decides nothing."""
+
+    name: str
+    value: Value
+    is_of_surroundings: bool = False
+
+
+def success_of(run: KeptTrace) -> float | None:
+    return None if run.trace.outcome is Result.UNKNOWN else float(run.trace.outcome is Result.SUCCESS)
+
+
+def rate_measures(symbols: Symbols) -> tuple[Measure, ...]:
+    phases = Phases(symbols)
+    return (
+        Measure("last edit verified", lambda run: _flag(run.trace.facts.verified_last_edit, phases.verified(run))),
+        Measure("tests deleted", lambda run: _any(run.trace.facts.tests_deleted)),
+        Measure("tests skipped", lambda run: _any(run.trace.facts.tests_skipped)),
+        Measure("assertions removed", lambda run: _any(run.trace.facts.asserts_removed)),
+        Measure("files outside the task", _outside),
+        Measure("new dependency", lambda run: _flag(run.trace.facts.new_dependency)),
+        Measure("force push", lambda run: _flag(run.trace.facts.force_push)),
+        Measure("checks skipped", lambda run: _flag(run.trace.facts.no_verify)),
+    )
+
+
+def size_measures() -> tuple[Measure, ...]:
+    """As logarithms."""
+    return (
+        Measure("steps", lambda run: _log(run.step_count or None)),
+        Measure("tokens", lambda run: _log(_tokens(run))),
+        Measure("start-up context", lambda run: _log(run.trace.startup_tokens)),
+        Measure("wall time", lambda run: _log(_seconds(run)), is_of_surroundings=True),
+    )
+
+
+def why_not_compared(run: KeptTrace, *, tells_steps: bool) -> str | None:
+    """A run that tells nothing of its agent, and why. `tells_steps` says whether runs of its sort tell their steps."""
+    trace = run.trace
+    if trace.end_state is EndState.NEVER_RAN or trace.model_spoke is False:
+        return "never ran"
+    if trace.end_state in _REFUSED_BY_PROVIDER:
+        return "refused by their provider"
+    silent = tells_steps and not run.step_count and not trace.model_calls and not _tokens(run)
+    if silent and trace.outcome is not Result.SUCCESS and trace.model_spoke is not True:
+        return "told no step"
+    return None
+
+
+class Phases:
+    """The phase of each symbol, as paths are read."""
+
+    def __init__(self, symbols: Symbols) -> None:
+        self._symbols = symbols
+        self._phases: dict[int, str] = {}
+
+    def verified(self, run: KeptTrace) -> bool | None:
+        """Whether a test followed the last edit; None where nothing was edited."""
+        for code in reversed(run.path):
+            phase = self._phase(code)
+            if phase == "TEST":
+                return True if any(self._phase(one) in _EDITS for one in run.path) else None
+            if phase in _EDITS:
+                return False
+        return None
+
+    def _phase(self, code: int) -> str:
+        if (phase := self._phases.get(code)) is None:
+            phase = self._phases[code] = phase_of(self._symbols.text(code).removesuffix(FAILED_SUFFIX))
+        return phase
+
+
+def counted(reasons: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
+
+
+def _outside(run: KeptTrace) -> float | None:
+    facts = run.trace.facts
+    known = facts.files is not None or facts.insertions is not None or facts.outside
+    return float(bool(facts.outside)) if known else None
+
+
+def _flag(*told: bool | None) -> float | None:
+    """Of the first that is known."""
+    return next((float(one) for one in told if one is not None), None)
+
+
+def _any(count: int | None) -> float | None:
+    return None if count is None else float(count > 0)
+
+
+def _tokens(run: KeptTrace) -> int | None:
+    usage = run.trace.usage
+    return usage.input_total + usage.output if usage is not None else None
+
+
+def _seconds(run: KeptTrace) -> float | None:
+    started, ended = run.trace.started, run.trace.ended
+    return ended - started if started is not None and ended is not None else None
+
+
+def _log(value: float | None) -> float | None:
+    return math.log(value) if value is not None and value > 0 else None

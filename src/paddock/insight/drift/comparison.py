@@ -1,0 +1,43 @@
+"""A batch beside its baseline, ready to be tested: who is compared with whom, and who is not and why."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from paddock.insight.drift.behaviour import why_not_compared
+from paddock.insight.drift.strata import Matching, match_runs
+from paddock.insight.trace import KeptTrace
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """`left_out` counts by reason the runs that tell nothing of their agent, of the batch and of the baseline."""
+
+    matching: Matching
+    batch: tuple[KeptTrace, ...]
+    baseline: tuple[KeptTrace, ...]
+    left_out: tuple[Counter[str], Counter[str]]
+    tells_steps: bool
+
+
+def compare(batch: Iterable[KeptTrace], baseline: Iterable[KeptTrace]) -> Comparison:
+    """A run of both sides counts as one of the batch."""
+    batch = tuple(batch)
+    keys = {run.key for run in batch}
+    baseline = tuple(run for run in baseline if run.key not in keys)
+    batch_tells, baseline_tells = _tells_steps(batch), _tells_steps(baseline)
+    compared, left_out = _divide(batch, tells_steps=batch_tells)
+    compared_with, left_out_before = _divide(baseline, tells_steps=baseline_tells)
+    matching = match_runs(compared, compared_with)
+    tells_steps = batch_tells and baseline_tells
+    return Comparison(matching, compared, compared_with, (left_out, left_out_before), tells_steps)
+
+
+def _tells_steps(runs: Sequence[KeptTrace]) -> bool:
+    return any(run.step_count for run in runs)
+
+
+def _divide(runs: Sequence[KeptTrace], *, tells_steps: bool) -> tuple[tuple[KeptTrace, ...], Counter[str]]:
+    reasons = [why_not_compared(run, tells_steps=tells_steps) for run in runs]
+    kept = tuple(run for run, reason in zip(runs, reasons, strict=True) if reason is None)
+    return kept, Counter(reason for reason in reasons if reason is not None)

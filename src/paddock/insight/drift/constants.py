@@ -1,0 +1,31 @@
+"""What drift is judged with."""
+
+ALPHA = 0.05
+"""How often a batch that behaves as the baseline may be called drift."""
+
+FEWEST_PAIRS = 10
+RELIABLE_PAIRS = 20
+BATCH_RUNS = 20
+BATCHES_BEFORE_PAGING = 2
+DAY_SECONDS = 86_400.0
+
+JSD_FLOOR = 0.05
+RATE_FLOOR = 0.10
+RATIO_FLOOR = 1.15
+"""Smaller differences are real in a large batch and of no interest: bits by which paths differ beyond chance, a share
+of runs, and the factor by which a run is longer or shorter."""
+
+DRAWS = 1_999
+"""How often the labels are swapped at random."""
+
+MOST_UNITS = 8_000
+"""Of more runs a random part is compared: beyond these a difference that chance could explain is below the floors."""
+
+MOST_EDGES = 512
+"""The edges that weigh most; the others are counted together."""
+
+FEWEST_KNOWN_PAIRS = 5
+"""Of what so few pairs tell, such as their tokens, nothing is computed."""
+
+ODD_SHARE = 0.05
+"""The share of steps that no table knows from which on a path tells little."""
