@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 from paddock.core import events as ev
 from paddock.core.alerts import events as al
+from paddock.core.causes import events as ce
+from paddock.core.causes.vocabulary import FailureCause
 from paddock.core.given import Given
 from paddock.core.ids import AttemptId, TaskId
 from paddock.core.leases import lease
@@ -48,6 +50,7 @@ def story() -> Iterator[ev.Draft]:
     yield from talk(len(told) + AFTER_CREATION)
     yield from alerts()
     yield from schedules()
+    yield from causes()
 
 
 def people() -> Iterator[ev.Draft]:
@@ -371,3 +374,39 @@ def schedules() -> Iterator[ev.Draft]:
     yield draft(se.ScheduleSkipped("tidy", start, se.WhySkipped.MISSED, 4))
     yield draft(se.SchedulePaused("tidy"))
     yield draft(se.ScheduleRemoved("tidy", "done"))
+
+
+def causes() -> Iterator[ev.Draft]:
+    """One is forgiven after its task has failed, one blocks a task and is cleared, one is probed and settled, and one
+    stops an engine."""
+    network, dependency = FailureCause.NETWORK, FailureCause.DEPENDENCY
+    for name in ("t18", "t19", "t20"):
+        yield draft(ev.TaskAdded("Fetch", "Fetch it.", attempts=1), name)
+    yield from attempt("t18.1", "fail", outcome="crashed")
+    found = ce.CauseFound(
+        "c1",
+        "f1a2b3c:network",
+        network,
+        "could not resolve host",
+        ("t18.1: could not resolve host: db",),
+        version="2.1",
+        at_work=3,
+        forgiven=True,
+        retry_at=1_900_000_100.0,
+    )
+    yield draft(found, "t18", "t18.1")
+    yield from attempt("t19.1", "fail", outcome="crashed")
+    yield draft(
+        ce.CauseFound("c2", "f2:dependency", dependency, "jq: command not found", forgiven=True), "t19", "t19.1"
+    )
+    yield draft(ce.CauseCleared("c2", "it is installed"))
+    yield from attempt("t18.2", "fail", outcome="crashed")
+    yield draft(ce.CauseFound("c3", "f3:unknown", FailureCause.UNKNOWN, "it stops"), "t18", "t18.2")
+    yield draft(ce.CauseProbed("c3", (TaskId("t20"),), ("another host: there is none",)))
+    yield draft(ce.CauseSettled("c3", FailureCause.CONTENTION, ("alone it goes through",)))
+    never = FailureCause.NEVER_RAN
+    for name in ("t19.2", "t20.1", "t18.3"):
+        yield from attempt(name, "retry", outcome="crashed")
+        missed = ce.CauseFound("c4", "f4:never-ran", never, "mini: command not found", version="2.1", forgiven=True)
+        yield draft(missed, name.partition(".")[0], name)
+    yield draft(ev.LimitsReset("claude"))

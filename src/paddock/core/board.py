@@ -21,6 +21,7 @@ from paddock.core.tasks.task import FINISHED, NEEDS_HUMAN, Phase, Task
 
 if TYPE_CHECKING:
     from paddock.core.alerts.model import Alert, Alerts
+    from paddock.core.causes.model import Causes
     from paddock.core.leases.lease import Leases
     from paddock.core.merge.model import Halted, Queue
     from paddock.core.merge.switches import QueueSwitches
@@ -84,6 +85,7 @@ class Board:
         self.review_part = LazyPart(reviews_class)
         self.alert_part = LazyPart(alerts_class)
         self.schedule_part = LazyPart(schedules_class)
+        self.cause_part = LazyPart(causes_class)
 
     @property
     def given(self) -> Given:
@@ -122,6 +124,10 @@ class Board:
     @property
     def schedules(self) -> "Schedules":
         return self.schedule_part.get()
+
+    @property
+    def causes(self) -> "Causes":
+        return self.cause_part.get()
 
     @property
     def halted(self) -> "Halted | None":
@@ -257,6 +263,12 @@ def schedules_class() -> "type[Schedules]":
     from paddock.core.schedules.model import Schedules
 
     return Schedules
+
+
+def causes_class() -> "type[Causes]":
+    from paddock.core.causes.model import Causes
+
+    return Causes
 
 
 def _mark(index: dict[TaskId, None], task: TaskId, *, belongs: bool) -> None:

@@ -9,6 +9,8 @@ from msgspec.structs import replace
 from paddock.core import events as ev
 from paddock.core.alerts import events as al
 from paddock.core.board import DAEMON_LEASE, Board, Convoy, SettingsChange
+from paddock.core.causes import events as ce
+from paddock.core.causes.tasks import find_attempt
 from paddock.core.given import Given
 from paddock.core.ids import TaskId, attempt_number, task_id
 from paddock.core.merge import events as qe
@@ -119,6 +121,10 @@ def _fold_end(board: Board, record: ev.Record, event: ev.AttemptEnded) -> None:
         from paddock.core.review.evolve import add_cost
 
         board.review_part.put(add_cost(board.reviews, attempt.agent, attempt.cost_usd or 0.0))
+    if attempt is not None and attempt.id == record.attempt and not board.cause_part.is_nothing:
+        from paddock.core.causes.evolve import note_end
+
+        board.cause_part.put(note_end(board.causes, attempt))
 
 
 def _find(board: Board, record: ev.Record) -> Task:
@@ -240,6 +246,39 @@ def _fold_schedule(board: Board, record: ev.Record, event: "ScheduleEvent") -> N
     board.schedule_part.put(evolve_schedules(board.schedules, event, record, partial(is_unfinished, board)))
 
 
+def _fold_found_cause(board: Board, record: ev.Record, event: ce.CauseFound) -> None:
+    """Its task may refuse it, and so may what is known of the cause."""
+    from paddock.core.causes.evolve import evolve as evolve_causes
+
+    before = _find(board, record)
+    task = _changed(board, before, record, event)
+    causes = evolve_causes(board.causes, event, record, find_attempt(before, record.attempt))
+    _put(board, task, before, record.at)
+    board.cause_part.put(causes)
+
+
+def _fold_cause(board: Board, record: ev.Record, event: ce.CauseProbed | ce.CauseSettled | ce.CauseCleared) -> None:
+    """The tasks that it was found in, and those that it blocks, which may be older than all that it knows of."""
+    from paddock.core.causes.evolve import evolve as evolve_causes
+
+    causes = evolve_causes(board.causes, event, record)
+    if not isinstance(event, ce.CauseProbed):
+        cause = board.causes.find(event.id)
+        blocked = [name for name in board.needy if board.tasks[name].cause == event.id]
+        concerned = dict.fromkeys((*(cause.tasks if cause is not None else ()), *blocked))
+        found = [board.tasks[name] for name in concerned]
+        for task, before in [(_changed(board, before, record, event), before) for before in found]:
+            _put(board, task, before, record.at)
+    board.cause_part.put(causes)
+
+
+def _forget_stops(board: Board, _record: ev.Record, event: ev.LimitsReset) -> None:
+    if not board.cause_part.is_nothing:
+        from paddock.core.causes.evolve import forget_streaks
+
+        board.cause_part.put(forget_streaks(board.causes, event.name))
+
+
 def _fold_budget(board: Board, _record: ev.Record, event: ev.BudgetSet) -> None:
     from paddock.core.money.spending import set_budget
 
@@ -333,5 +372,7 @@ _FOLDS: dict[type[ev.Event], Fold] = {
     ev.DaemonTroubled: _note,
     ev.SettingsAdopted: _note,
     ev.SettingsInForce: _fold_settings,
-    ev.LimitsReset: _note,
+    ev.LimitsReset: _forget_stops,
+    ce.CauseFound: _fold_found_cause,
+    **dict.fromkeys((ce.CauseProbed, ce.CauseSettled, ce.CauseCleared), _fold_cause),
 }

@@ -13,6 +13,7 @@ _FAMILIES = {
     "finding": _REVIEW,
     "alert": "paddock.core.alerts.events",
     "schedule": "paddock.core.schedules.events",
+    "cause": "paddock.core.causes.events",
 }
 _ORDINARY = "paddock.core.events"
 

@@ -7,6 +7,7 @@ from paddock.core.board import (
     Convoy,
     SettingsChange,
     alerts_class,
+    causes_class,
     leases_class,
     queue_class,
     reviews_class,
@@ -19,7 +20,7 @@ from paddock.core.parts import LazyPart
 from paddock.core.tasks.table import TaskTable
 from paddock.core.tasks.task import Phase
 
-LAYOUT = 12
+LAYOUT = 13
 """Grows when the same records fold to another board; snapshots of another layout are folded again."""
 
 
@@ -52,6 +53,7 @@ class BoardState(msgspec.Struct, array_like=True):
     reviews: msgspec.Raw
     alerts: msgspec.Raw
     schedules: msgspec.Raw
+    causes: msgspec.Raw
     task_lengths: list[int]
     tasks: memoryview
 
@@ -90,6 +92,7 @@ def encode_board(board: Board) -> bytes:
             reviews=board.review_part.encode(),
             alerts=board.alert_part.encode(),
             schedules=board.schedule_part.encode(),
+            causes=board.cause_part.encode(),
             task_lengths=lengths,
             tasks=memoryview(tasks),
         )
@@ -126,5 +129,6 @@ def decode_board(snapshot: bytes | memoryview) -> Board:
     board.review_part = LazyPart(reviews_class, bytes(state.reviews))
     board.alert_part = LazyPart(alerts_class, bytes(state.alerts))
     board.schedule_part = LazyPart(schedules_class, bytes(state.schedules))
+    board.cause_part = LazyPart(causes_class, bytes(state.causes))
     board.tasks = TaskTable(state.task_lengths, state.tasks)
     return board

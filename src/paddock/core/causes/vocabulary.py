@@ -29,3 +29,9 @@ PASSING = frozenset(
     }
 )
 """What passes by itself: it makes a run wait, and a run may get over it."""
+
+FORGIVEN = PASSING | {FailureCause.NEVER_RAN, FailureCause.DEPENDENCY}
+"""What is not the task's doing: an attempt that failed for it does not count as the task's failure."""
+
+ACTED_ON = FORGIVEN
+"""What something follows from. The others are for people: to rewrite the task, or to look at the model."""

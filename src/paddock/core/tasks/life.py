@@ -17,6 +17,9 @@ import msgspec
 from msgspec.structs import replace
 
 from paddock.core import events as ev
+from paddock.core.causes import tasks as causes
+from paddock.core.causes.events import CauseCleared, CauseFound, CauseSettled
+from paddock.core.causes.vocabulary import FORGIVEN, FailureCause
 from paddock.core.ids import WORKERS, TaskId
 from paddock.core.merge import events as qe
 from paddock.core.review import events as rv
@@ -68,7 +71,7 @@ PersonsEvent: TypeAlias = (
     | ev.CommentDropped
     | ev.CommentsSent
 )
-TaskEvent: TypeAlias = AttemptEvent | PersonsEvent | LandingEvent | rv.ReviewStep
+TaskEvent: TypeAlias = AttemptEvent | PersonsEvent | LandingEvent | rv.ReviewStep | causes.CauseOfTask
 
 KEPT_ATTEMPTS = 20
 LOST = "landed, then lost from main"
@@ -236,6 +239,9 @@ def evolve(task: Task, event: TaskEvent, record: ev.Record) -> Task:  # noqa: C9
             return replace(move(task, Phase.BLOCKED, at, LOST, f"paddock land {task.id}"), lost=True)
         case qe.WorkFound(), Phase.BLOCKED if task.lost:
             return move(task, Phase.LANDED, at, f"in main again, at {event.main[:10]}")
+        # What is found out later about why its attempts failed
+        case CauseFound() | CauseSettled() | CauseCleared(), _ if causes.may_hear(task, record.attempt, event):
+            return _hear_cause(task, event, record)
         case (qe.TrainLanded() | qe.ChangeFoundEmpty() | qe.ChangeConflicted() | qe.ChangeRejected()
               | qe.ChangeCancelled() | qe.WorkLost() | qe.WorkFound()), _:  # fmt: skip
             return task
@@ -247,7 +253,7 @@ def evolve(task: Task, event: TaskEvent, record: ev.Record) -> Task:  # noqa: C9
             | ev.QuestionWithdrawn() | ev.MessagesDelivered() | ev.AttemptHeld() | ev.HoldEnded()
             | ev.NoopDeclared() | ev.ReportGiven() | ev.PlanProposed() | ev.PlanAccepted() | ev.PlanDropped()
             | rv.ReviewSentBack() | rv.ReviewPassed() | qe.ChangeQueued() | ev.CommentDrafted() | ev.CommentDropped()
-            | ev.CommentsSent()
+            | ev.CommentsSent() | CauseFound() | CauseSettled() | CauseCleared()
         ), _:  # fmt: skip
             raise illegal(record.attempt or task.id, task.phase, event)
         case _:
@@ -288,9 +294,8 @@ def settle(task: Task, tasks: Mapping[TaskId, Task], at: float) -> Task:
 
 
 def move(task: Task, phase: Phase, at: float, reason: str = "", unblock: str = "") -> Task:
-    return replace(
-        task, phase=phase, since=at, reason=reason, unblock=unblock, blocked_on=None, lost=False, in_review=False
-    )
+    still = {"blocked_on": None, "lost": False, "in_review": False, "cause": ""}
+    return replace(task, phase=phase, since=at, reason=reason, unblock=unblock, **still)
 
 
 def _with(task: Task, attempt: Attempt) -> Task:
@@ -353,6 +358,52 @@ def _follow(task: Task, attempt: Attempt, event: ev.AttemptEnded, at: float) -> 
         return replace(moved, in_review=True)
     delivers = attempt.role is Role.WORK and event.next in (Step.APPROVAL, Step.REVIEW)
     return _deliver(moved, event) if delivers else moved
+
+
+def _hear_cause(task: Task, event: causes.CauseOfTask, record: ev.Record) -> Task:
+    match event:
+        case CauseFound():
+            return _learn(task, event, record)
+        case CauseSettled():
+            return _settle_cause(task, event, record.at)
+        case CauseCleared():
+            freed = causes.is_blocked_by(task, event.id)
+            return _rest(task, f"{event.id} was cleared", record.at) if freed else task
+        case _:
+            assert_never(event)
+
+
+def _learn(task: Task, event: CauseFound, record: ev.Record) -> Task:
+    """It does not try again what would fail again, and tries again for nothing what was not its failure."""
+    after = causes.meet(task, record.attempt, event)
+    if not causes.rests_after(task, record.attempt):
+        return after
+    if event.cause is FailureCause.DEPENDENCY:
+        return _block(after, event.id, *causes.told_of_block(event, event.symptom), record.at)
+    if after.counted < task.counted:
+        return replace(_rest(after, causes.told_of_retry(event), record.at), not_before=event.retry_at or 0.0)
+    return after
+
+
+def _settle_cause(task: Task, event: CauseSettled, at: float) -> Task:
+    """As if it had been known from the beginning; what was forgiven stays forgiven."""
+    after = causes.forgive(task, event.id) if event.cause in FORGIVEN else task
+    last = task.last
+    met = last is not None and event.id in last.causes and causes.rests_after(task, last.id)
+    if event.cause is FailureCause.DEPENDENCY:
+        words = causes.told_of_block(event, next(iter(event.evidence), ""))
+        return _block(after, event.id, *words, at) if met else after
+    if causes.is_blocked_by(task, event.id) or (met and after.counted < task.counted):
+        return _rest(after, causes.told_of_retry(event), at)
+    return after
+
+
+def _block(task: Task, cause: str, reason: str, unblock: str, at: float) -> Task:
+    return replace(move(task, Phase.BLOCKED, at, reason, unblock), cause=cause)
+
+
+def _rest(task: Task, reason: str, at: float) -> Task:
+    return replace(move(task, Phase.READY, at, reason), not_before=0.0)
 
 
 def _steps(task: Task, attempt: Attempt) -> dict[Step, Phase]:

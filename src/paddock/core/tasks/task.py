@@ -71,7 +71,8 @@ class Found(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Attempt(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """`fork`: its session is still that of another task's attempt, and goes on as a copy only."""
+    """`fork`: its session is still that of another task's attempt, and goes on as a copy only. `causes` are those
+    that it is known to have failed for, see `core/causes`."""
 
     id: AttemptId
     engine: str
@@ -133,6 +134,7 @@ class Attempt(msgspec.Struct, frozen=True, array_like=True, gc=False):
     interactive: bool = False
     left_by: str = ""
     fork: bool = False
+    causes: tuple[str, ...] = ()
 
     @property
     def live(self) -> bool:
@@ -167,7 +169,7 @@ class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
     `comments` are the records of people's comments on its lines that nobody has sent yet. `in_review`: it is blocked,
     and its change was under review. `untold` are messages that a turn was begun with and no engine is known to have;
     `options` are the only answers to its question, where that is its engine's. `forks` and `series` are as
-    `TaskAdded` has them.
+    `TaskAdded` has them. `cause` is what it is blocked by, where that is the cause of a failure.
     """
 
     id: TaskId
@@ -214,6 +216,7 @@ class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
     options: tuple[str, ...] = ()
     forks: AttemptId | None = None
     series: str = ""
+    cause: str = ""
 
     @property
     def newest(self) -> int:

@@ -3,6 +3,7 @@
 from paddock.core import events as ev
 from paddock.core.alerts import events as al
 from paddock.core.board import Board
+from paddock.core.causes import events as ce
 from paddock.core.ids import TaskId, printable
 from paddock.core.merge.model import Ending
 from paddock.core.review import events as rv
@@ -11,6 +12,7 @@ from paddock.core.tasks.questions import answer_command
 from paddock.core.tasks.task import Phase
 from paddock.core.tasks.vocabulary import Outcome, Step
 from paddock.views.log.alerts import tell_of_alert
+from paddock.views.log.causes import tell_of_cause
 from paddock.views.log.reviews import tell_of_review
 from paddock.views.log.schedules import tell_of_schedule
 from paddock.views.queue import history
@@ -27,6 +29,8 @@ def describe(record: ev.Record, board: Board) -> str:
         return tell_of_alert(record.event, board, printable(record.actor, 40))
     if isinstance(record.event, se.ScheduleEvent):
         return tell_of_schedule(record.event, printable(record.actor, 40))
+    if isinstance(record.event, ce.CauseEvent):
+        return tell_of_cause(record.event, board, record.attempt or "", printable(record.actor, 40))
     return "" if is_review_end(record, board) else _describe(record, board)
 
 
