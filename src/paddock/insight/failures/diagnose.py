@@ -1,41 +1,161 @@
-"""From runs to clusters of failures with their causes."""
+"""From runs to clusters of failures with their causes.
 
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+What each run's own lines say splits the failures into classes, what their lines have in common groups those of a
+class, and what a group shows over all runs decides its cause.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Sequence
 from hashlib import sha256
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from paddock.insight.failures.cluster import Cluster
+from paddock.insight.failures.decision import Verdict, case_of, decide
+from paddock.insight.failures.evidence import evidence_for
 from paddock.insight.failures.failed import ended_at, has_failed
+from paddock.insight.failures.likeness import Features, alike
+from paddock.insight.failures.measures import Exposure, measure
+from paddock.insight.failures.reading import Reading, read_run
+from paddock.insight.failures.resources import resource_of
+from paddock.insight.failures.salience import Reader
+from paddock.insight.failures.templates import Templates
 from paddock.insight.failures.vocabulary import FailureCause
-from paddock.insight.trace import KeptTrace
+from paddock.insight.trace import KeptTrace, Trace
 
 Refusals: TypeAlias = Callable[[KeptTrace], Sequence[int]]
 """The HTTP statuses of the model calls of a run that were refused, oldest first."""
+
+ID_CHARS = 7
+_T = TypeVar("_T", bound=Hashable)
 
 
 def diagnose(runs: Sequence[KeptTrace], *, refusals: Refusals | None = None) -> tuple[Cluster, ...]:
     """Every failed run is in exactly one cluster; the others say how often something could have failed. The largest
     cluster is first. The order of the runs does not matter."""
-    groups: dict[str, list[KeptTrace]] = defaultdict(list)
-    for kept in runs:
-        if has_failed(kept):
-            lines = kept.trace.error.strip().splitlines()
-            groups[lines[0] if lines else kept.trace.end_state.value].append(kept)
-    clusters = [_cluster(symptom, members) for symptom, members in groups.items()]
-    return tuple(sorted(clusters, key=lambda cluster: (-len(cluster.runs), cluster.id)))
+    runs = sorted(runs, key=lambda kept: kept.key)
+    readings = _read(runs, refusals)
+    exposure = Exposure(runs)
+    by_class: dict[tuple[FailureCause, bool], list[Reading]] = defaultdict(list)
+    for reading in readings:
+        by_class[reading.cause, reading.spoke is False].append(reading)
+    clusters = [
+        _cluster([members[number] for number in group], exposure)
+        for members in by_class.values()
+        for group in alike(_features(members))
+    ]
+    return tuple(sorted(_with_unique_ids(clusters), key=lambda cluster: (-len(cluster.runs), cluster.id)))
 
 
-def _cluster(symptom: str, members: list[KeptTrace]) -> Cluster:
-    members = sorted(members, key=lambda kept: (ended_at(kept.trace) or 0.0, kept.key))
+def _read(runs: Sequence[KeptTrace], refusals: Refusals | None) -> list[Reading]:
+    reader = Reader()
+    told = Counter((kept.trace.label, kept.trace.engine) for kept in runs if kept.step_count)
+    return [
+        read_run(
+            kept,
+            reader,
+            refusals(kept) if refusals is not None else (),
+            tells_steps=bool(told[kept.trace.label, kept.trace.engine]),
+        )
+        for kept in runs
+        if has_failed(kept)
+    ]
+
+
+def _features(members: Sequence[Reading]) -> list[Features]:
+    templates = Templates(line.template for reading in members for line in reading.lines)
+    return [
+        Features(
+            templates.of(reading.root.template) if reading.root is not None else "",
+            frozenset(templates.of(template) for template in reading.templates),
+        )
+        for reading in members
+    ]
+
+
+def _cluster(readings: list[Reading], exposure: Exposure) -> Cluster:
+    readings.sort(key=lambda reading: (ended_at(reading.kept.trace) or 0.0, reading.kept.key))
+    kept = [reading.kept for reading in readings]
+    traces = [one.trace for one in kept]
+    measures = measure(kept, exposure)
+    verdict = decide(case_of(readings, measures))
+    sign, title = _sign(readings, verdict)
+    ends = [at for trace in traces if (at := ended_at(trace)) is not None]
+    symptom_key = _usual(reading.symptom_key for reading in readings)
     return Cluster(
-        id=f"f{sha256(symptom.encode()).hexdigest()[:7]}",
-        symptom=symptom,
-        cause=FailureCause.UNKNOWN,
-        title="",
-        because=FailureCause.UNKNOWN,
-        runs=tuple(kept.trace.run for kept in members),
-        keys=tuple(kept.key for kept in members),
-        tasks=tuple(sorted({kept.trace.task for kept in members} - {""})),
-        evidence=(),
+        id=_id_of(readings, verdict, sign, symptom_key),
+        symptom=next(reading.symptom for reading in readings if reading.symptom_key == symptom_key),
+        cause=verdict.cause,
+        title=title,
+        because=verdict.because,
+        runs=tuple(trace.run for trace in traces),
+        keys=tuple(one.key for one in kept),
+        tasks=tuple(sorted({trace.task for trace in traces} - {""})),
+        evidence=evidence_for(readings, verdict, measures),
+        confidence=verdict.confidence,
+        tied=verdict.tied,
+        resource=_usual(found for reading in readings if (found := _resource(reading))),
+        sign=sign,
+        engine=_common(traces, "engine"),
+        model=_common(traces, "model"),
+        host=_common(traces, "host"),
+        account=_common(traces, "account"),
+        labels=tuple(sorted({trace.label for trace in traces} - {""})),
+        first=min(ends, default=None),
+        last=max(ends, default=None),
+        measures=measures,
     )
+
+
+def _usual(values: "Sequence[str] | object") -> str:
+    counts = Counter(values)  # type: ignore[call-overload]
+    return min(counts, key=lambda value: (-counts[value], value), default="")
+
+
+def _sign(readings: Sequence[Reading], verdict: Verdict) -> tuple[str, str]:
+    """Its name and what people call it."""
+    wanted = verdict.because
+    signs = [
+        (reading.root.sign.name, reading.root.sign.title)
+        for reading in readings
+        if reading.root is not None and reading.root.sign is not None and reading.root.sign.cause is wanted
+    ]
+    counts = Counter(signs)
+    return min(counts, key=lambda one: (-counts[one], one), default=("", ""))
+
+
+def _resource(reading: Reading) -> str:
+    root = reading.root
+    if root is None or root.sign is None or reading.cause is not FailureCause.CONTENTION:
+        return ""
+    return resource_of(root.line.text, root.sign.name)
+
+
+def _common(traces: Sequence[Trace], name: str) -> str:
+    values = {getattr(trace, name) for trace in traces}
+    return str(values.pop()) if len(values) == 1 else ""
+
+
+def _id_of(readings: Sequence[Reading], verdict: Verdict, sign: str, symptom_key: str) -> str:
+    """By the line at the root that most of them have."""
+    root = _usual(reading.root.template for reading in readings if reading.root is not None)
+    return _digest(f"{verdict.because.value}\0{sign}\0{root or symptom_key}")
+
+
+def _digest(text: str) -> str:
+    return f"f{sha256(text.encode('utf-8', 'replace')).hexdigest()[:ID_CHARS]}"
+
+
+def _with_unique_ids(clusters: Sequence[Cluster]) -> list[Cluster]:
+    """Where two have the same line at their root, what is seen first tells them apart, and then the task."""
+    from dataclasses import replace
+
+    taken: dict[str, list[Cluster]] = defaultdict(list)
+    for cluster in clusters:
+        taken[cluster.id].append(cluster)
+    found: list[Cluster] = []
+    for name, same in taken.items():
+        same.sort(key=lambda one: (-len(one.runs), one.tasks, one.symptom, one.runs))
+        found.append(same[0])
+        for number, cluster in enumerate(same[1:], start=2):
+            found.append(replace(cluster, id=_digest(f"{name}\0{cluster.symptom}\0{cluster.tasks[:1]}\0{number}")))
+    return found

@@ -1,0 +1,206 @@
+"""Which class of cause a cluster has: ordered rules, of which the first that holds decides.
+
+What tells apart a dependency that is missing, a network that fails and a limit that is reached is rarely one line
+alone: how often the same task fails alike again, how many fail at once, and where. Where two classes are as likely,
+the answer is that nobody knows, and which they are.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from paddock.insight.failures.cluster import Measures
+from paddock.insight.failures.measures import backoff_share
+from paddock.insight.failures.reading import CLEAR, USUAL, Reading
+from paddock.insight.failures.vocabulary import FailureCause as Class
+from paddock.insight.trace import EndState, Result
+
+WAITING_SHARE = 0.5
+RECURS = 0.6
+SELDOM = 0.3
+BURST = 3.0
+"""INSIGHT's own numbers: half of the time in backoff, a dependency recurs on .76 of the attempts and a limit on .11,
+and what hits a host comes in a burst."""
+MAJORITY = 0.5
+FEW_TASKS, MANY_TASKS = 1, 3
+_SHARED = frozenset({Class.NETWORK, Class.SATURATION})
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A cluster before it has a cause. `said` counts the classes that its runs' own lines say, `clear` those of them
+    that cannot be mistaken."""
+
+    readings: Sequence[Reading]
+    measures: Measures
+    said: Counter[Class] = field(default_factory=Counter)
+    clear: Counter[Class] = field(default_factory=Counter)
+
+    @property
+    def size(self) -> int:
+        return len(self.readings)
+
+    def most(self, counts: Counter[Class]) -> Class | None:
+        ranked = sorted(counts.items(), key=lambda one: (-one[1], list(Class).index(one[0])))
+        return ranked[0][0] if ranked and ranked[0][1] > MAJORITY * self.size - 1e-9 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`because` is what lies beneath runs that never ran. `words` say what decided, for a person."""
+
+    cause: Class
+    because: Class
+    words: str
+    confidence: float
+    tied: tuple[Class, ...] = ()
+
+
+def case_of(readings: Sequence[Reading], measures: Measures) -> Case:
+    case = Case(readings, measures)
+    for reading in readings:
+        if reading.cause is not Class.UNKNOWN and (reading.strength >= USUAL or reading.root is None):
+            case.said[reading.cause] += 1
+        if reading.cause is not Class.UNKNOWN and reading.strength >= CLEAR:
+            case.clear[reading.cause] += 1
+    return case
+
+
+def decide(case: Case) -> Verdict:
+    for rule in _RULES:
+        verdict = rule(case)
+        if verdict is not None:
+            return verdict
+    return Verdict(Class.UNKNOWN, Class.UNKNOWN, "nothing tells why", 0.0)
+
+
+def _never_ran(case: Case) -> Verdict | None:
+    """No model was called. What passes by itself is told as that: there is no engine to stop for it."""
+    silent = sum(reading.spoke is False for reading in case.readings)
+    if silent <= MAJORITY * case.size:
+        return None
+    beneath = _beneath(case)
+    if beneath.cause in _SHARED and all(_was_set_up(reading) is False for reading in case.readings):
+        return beneath
+    words = "no call of a model was seen"
+    confidence = silent / case.size
+    return Verdict(Class.NEVER_RAN, beneath.cause, words, confidence)
+
+
+def _was_set_up(reading: Reading) -> bool:
+    """The harness itself says what went wrong before an agent could start."""
+    root = reading.root
+    return not (root is not None and root.line.where == "error" and root.strength >= USUAL)
+
+
+def _beneath(case: Case) -> Verdict:
+    for rule in _RULES[1:]:
+        verdict = rule(case)
+        if verdict is not None and verdict.cause not in (Class.TASK, Class.MODEL):
+            return verdict
+    return Verdict(Class.UNKNOWN, Class.UNKNOWN, "", 0.0)
+
+
+def _rate_limit(case: Case) -> Verdict | None:
+    if case.most(case.said) is Class.RATE_LIMIT:
+        return Verdict(Class.RATE_LIMIT, Class.RATE_LIMIT, "the provider refused for its limit", _sure(case))
+    waited = [share for reading in case.readings if (share := backoff_share(reading.kept.trace)) is not None]
+    if waited and sum(share > WAITING_SHARE for share in waited) > MAJORITY * case.size:
+        if case.most(case.said) is Class.OVERLOAD:
+            return None
+        return Verdict(Class.RATE_LIMIT, Class.RATE_LIMIT, "more than half of the time was spent waiting", 0.8)
+    return None
+
+
+def _said(cause: Class, words: str) -> Callable[[Case], Verdict | None]:
+    def rule(case: Case) -> Verdict | None:
+        if case.most(case.said) is cause:
+            return Verdict(cause, cause, words, _sure(case))
+        return None
+
+    return rule
+
+
+def _contention(case: Case) -> Verdict | None:
+    measures = case.measures
+    if case.most(case.said) is Class.CONTENTION:
+        return Verdict(Class.CONTENTION, Class.CONTENTION, "another had what only one may have", _sure(case))
+    if measures.groups >= 2 and measures.all_but_one == measures.groups and not case.said:
+        words = f"all but one of the concurrent attempts failed, {measures.all_but_one} times"
+        return Verdict(Class.CONTENTION, Class.CONTENTION, words, 0.6)
+    return None
+
+
+def _tied(case: Case) -> Verdict | None:
+    """A usual line that the numbers contradict: a server that never answers one task is no failure of the network."""
+    said, clear = case.most(case.said), case.most(case.clear)
+    if said is None or clear is not None or said not in (Class.NETWORK, Class.DEPENDENCY):
+        return None
+    rec, burst = case.measures.recurrence, case.measures.burst
+    if rec is None or case.size < 3:
+        return None
+    if said is Class.NETWORK and rec >= RECURS and (burst is None or burst < BURST):
+        return Verdict(Class.UNKNOWN, Class.UNKNOWN, f"{rec:.0%} recur on the same task", 0.4, _pair(said))
+    if said is Class.DEPENDENCY and rec < 0.05 and burst is not None and burst >= BURST:
+        return Verdict(Class.UNKNOWN, Class.UNKNOWN, f"none recur, {burst:.1f} times as many at once", 0.4, _pair(said))
+    return None
+
+
+def _pair(said: Class) -> tuple[Class, ...]:
+    other = Class.DEPENDENCY if said is Class.NETWORK else Class.NETWORK
+    return tuple(sorted((said, other), key=list(Class).index))
+
+
+def _task(case: Case) -> Verdict | None:
+    """One task that several engines or models fail, whatever the time."""
+    if case.most(case.said) is Class.TASK:
+        return Verdict(Class.TASK, Class.TASK, "the task asks for more than one run can do", _sure(case))
+    if case.said and case.most(case.said) is not None:
+        return None
+    traces = [reading.kept.trace for reading in case.readings]
+    tasks = Counter(trace.task for trace in traces if trace.task)
+    if len(tasks) != 1 or case.size < 3:
+        return None
+    doers = {(trace.engine, trace.model) for trace in traces if trace.engine or trace.model}
+    if len(doers) >= 2 and (case.measures.recurrence or 0.0) >= RECURS:
+        return Verdict(Class.TASK, Class.TASK, f"{len(doers)} engines or models fail this task alike", 0.6)
+    return None
+
+
+def _model(case: Case) -> Verdict | None:
+    """It ran, nothing around it failed, and the work was wrong."""
+    if case.most(case.said) is Class.MODEL:
+        return Verdict(Class.MODEL, Class.MODEL, "the answers of the model could not be used", _sure(case))
+    if case.said:
+        return None
+    traces = [reading.kept.trace for reading in case.readings]
+    doers = {(trace.engine, trace.model) for trace in traces}
+    tasks = {trace.task for trace in traces}
+    well = all(
+        trace.end_state is EndState.OK and trace.outcome is Result.FAILURE and not trace.error.strip()
+        for trace in traces
+    )
+    if well and len(doers) == 1 and len(tasks) >= MANY_TASKS and traces[0].engine + traces[0].model:
+        return Verdict(Class.MODEL, Class.MODEL, "no error anywhere, on many tasks", 0.4)
+    return None
+
+
+def _sure(case: Case) -> float:
+    """How many say it, and how clearly."""
+    said = max(case.said.values(), default=0) / case.size
+    clear = max(case.clear.values(), default=0) / case.size
+    return round(0.5 * said + 0.45 * clear, 2)
+
+
+_RULES: tuple[Callable[[Case], Verdict | None], ...] = (
+    _never_ran,
+    _rate_limit,
+    _said(Class.OVERLOAD, "the provider was overloaded"),
+    _contention,
+    _said(Class.SATURATION, "the machine had no more of something"),
+    _tied,
+    _said(Class.NETWORK, "somebody could not be reached"),
+    _said(Class.DEPENDENCY, "something is missing in the environment, or does not fit"),
+    _task,
+    _model,
+)

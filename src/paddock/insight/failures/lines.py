@@ -1,0 +1,114 @@
+"""The window of a failed run: what the harness said, its last lines, its last failed steps, its last refused calls.
+
+What only looks like an error is left out: commands as a terminal echoes them, frames of tracebacks, hints, and
+attempts that are tried again.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from paddock.insight.trace import KeptTrace, StepStatus
+
+ERROR, OUTPUT, STEP, CALL = "error", "output", "step", "call"
+
+LINE_CHARS = 480
+WINDOW_LINES = 60
+ERROR_LINES = 40
+STEP_LINES = 6
+NARROWEST_TERMINAL = 79
+_FRAME = "│┃║|╭╮╰╯├┤─━═╌❱×✖✗•*· \t"
+_HINTS = (
+    "hint:",
+    "note:",
+    "tip:",
+    "help:",
+    "see also",
+    "[notice]",
+    "npm notice",
+    "if you ",
+    "you can ",
+    "run `",
+    "try ",
+)
+_TRIED_AGAIN = ("retrying (retry", "warning: retrying", "will retry", "retrying in", "reconnecting")
+_FRAMES = ('file "', "at ", "in <module>", "^^^", "~~~", "...<", "from /", "goroutine ", "stack backtrace")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """`where` is as in Evidence; `place` grows from the first of the window to the last."""
+
+    text: str
+    where: str
+    place: int
+
+
+def window_of(kept: KeptTrace, refused: Sequence[int] = ()) -> tuple[Line, ...]:
+    """Steps first, then the output, then calls, and what the harness said last: it has seen the end."""
+    found: list[Line] = []
+    for where, lines in (
+        (STEP, _step_lines(kept)),
+        (OUTPUT, _of_text(kept.trace.tail, WINDOW_LINES)),
+        (CALL, (f"HTTP {status}" for status in refused[-3:])),
+        (ERROR, _of_text(kept.trace.error, ERROR_LINES)),
+    ):
+        found += [Line(text, where, 0) for text in lines]
+    return tuple(Line(line.text, line.where, place) for place, line in enumerate(found))
+
+
+def _step_lines(kept: KeptTrace) -> Iterator[str]:
+    failed = (step for step in kept.closing if step.status is not StepStatus.OK and step.error)
+    for step in failed:
+        yield from _of_text(step.error, STEP_LINES)
+
+
+def _of_text(text: str, most: int) -> list[str]:
+    """The last lines, those that a terminal has broken put together again."""
+    if not text:
+        return []
+    lines = _unbroken(text.splitlines()[-most:])
+    return [kept for line in lines if (kept := _plain(line)) and not _is_noise(kept)]
+
+
+def _unbroken(lines: list[str]) -> list[str]:
+    width = max(map(len, lines), default=0)
+    if width < NARROWEST_TERMINAL or sum(len(line) == width for line in lines) < 2:
+        return lines
+    whole: list[str] = []
+    goes_on = False
+    for line in lines:
+        if goes_on and len(whole[-1]) < 4 * LINE_CHARS:
+            whole[-1] += line
+        else:
+            whole.append(line)
+        goes_on = len(line) == width and not line.endswith(("│", "╮", "╯", "─"))
+    return whole
+
+
+def _plain(line: str) -> str:
+    """Without the frame that is drawn around it. Of a long line the beginning and the end."""
+    flat = " ".join(line[: 16 * LINE_CHARS].split())
+    if flat.startswith("> ") or flat == ">":
+        return ""
+    flat = flat.strip(_FRAME)
+    if len(flat) <= LINE_CHARS:
+        return flat
+    half = LINE_CHARS // 2
+    return f"{flat[:half]} … {flat[-half:]}"
+
+
+def _is_noise(line: str) -> bool:
+    low = line[:80].lower()
+    if low.startswith(_HINTS) or low.startswith(_FRAMES) or any(words in low for words in _TRIED_AGAIN):
+        return True
+    return _is_prompt(line)
+
+
+def _is_prompt(line: str) -> bool:
+    """A command behind the prompt of a shell: `root@24cf:/app# make`, `$ make`."""
+    if line.startswith(("$ ", "# ", "+ ", "% ")):
+        return True
+    head, mark, _ = line[:120].partition("# ")
+    if not mark:
+        head, mark, _ = line[:120].partition("$ ")
+    return "@" in head and " " not in head and (bool(mark) or line.endswith(("#", "$")))

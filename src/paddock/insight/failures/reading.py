@@ -1,0 +1,136 @@
+"""What is read of one failed run before runs are compared: its lines, the one at the root of it, the one that shows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from paddock.insight.failures.lines import CALL, ERROR, OUTPUT, STEP, window_of
+from paddock.insight.failures.salience import Reader, Salient
+from paddock.insight.failures.vocabulary import FailureCause
+from paddock.insight.trace import EndState, KeptTrace, Result
+
+CLEAR, USUAL = 3, 2
+"""Strengths of signs from which on a line is the root of a failure."""
+_TRUST = {ERROR: 3, CALL: 2, OUTPUT: 1, STEP: 0}
+_PROVIDER = frozenset({FailureCause.RATE_LIMIT, FailureCause.OVERLOAD})
+_SPOKEN_SIGNS = frozenset({"context-overflow", "step-limit", "refused-by-policy", "malformed-answer"})
+_END_WORDS = {
+    EndState.TIMEOUT: "ran out of time",
+    EndState.GAVE_UP: "gave up",
+    EndState.CRASHED: "crashed",
+    EndState.NEVER_RAN: "never ran",
+    EndState.BUDGET: "used up its budget",
+    EndState.REFUSED: "was refused",
+    EndState.THROTTLED: "was throttled by its provider",
+    EndState.OVERLOADED: "met an overloaded provider",
+    EndState.KILLED: "was killed",
+}
+_END_CAUSES = {EndState.THROTTLED: FailureCause.RATE_LIMIT, EndState.OVERLOADED: FailureCause.OVERLOAD}
+_SENTENCE_ENDS = frozenset(".!?:;)]}>`'\"*|│╯#$%…")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """`lines` are the salient ones. `root` is the line that tells most of why, `last` the last one, None where no line
+    tells anything. `spoke` is None where nobody knows whether a model was called. `symptom` is what one sees first,
+    `templates` what the run is compared by."""
+
+    kept: KeptTrace
+    lines: tuple[Salient, ...]
+    root: Salient | None
+    symptom: str
+    symptom_key: str
+    templates: frozenset[str]
+    spoke: bool | None
+
+    @property
+    def cause(self) -> FailureCause:
+        """What its own lines say, unknown if they say nothing."""
+        if self.root is not None and self.root.sign is not None:
+            return self.root.sign.cause
+        return _END_CAUSES.get(self.kept.trace.end_state, FailureCause.UNKNOWN)
+
+    @property
+    def strength(self) -> int:
+        return 0 if self.root is None else self.root.strength
+
+
+def read_run(kept: KeptTrace, reader: Reader, refused: Sequence[int], *, tells_steps: bool) -> Reading:
+    """`tells_steps`: other runs of the same source have steps, so that one without any made none."""
+    task = kept.trace.task
+    lines = tuple(found for line in window_of(kept, refused) if (found := reader.salient(line, task)) is not None)
+    root = _root_of(lines)
+    symptom, key = _symptom_of(kept, lines, root)
+    templates = frozenset(salient.template for salient in lines) or frozenset({f"<{key}>"})
+    return Reading(kept, lines, root, symptom, key, templates, _has_spoken(kept, lines, refused, tells_steps))
+
+
+def _root_of(lines: tuple[Salient, ...]) -> Salient | None:
+    """The strongest; of those as strong what the harness said, and then the last."""
+    tells = [salient for salient in lines if salient.sign is not None and salient.strength > 0]
+    return max(tells, key=_weight, default=None)
+
+
+def _weight(salient: Salient) -> tuple[int, int, int]:
+    return salient.strength, _TRUST[salient.line.where], salient.line.place
+
+
+def _symptom_of(kept: KeptTrace, lines: tuple[Salient, ...], root: Salient | None) -> tuple[str, str]:
+    """The last line that names a trouble, as it stands and as it is compared; without one, how the run ended."""
+    telling = [salient for salient in lines if salient.sign is not None and salient.strength > 0]
+    errors = [salient for salient in telling if salient.line.where == ERROR]
+    shown = errors[-1] if errors else telling[-1] if telling else None
+    if shown is None and (said := [salient for salient in lines if salient.line.where == ERROR]):
+        shown = said[-1]
+    if shown is None and (outputs := [salient for salient in lines if salient.line.where != STEP]):
+        shown = outputs[-1]
+    if shown is not None:
+        return shown.line.text, shown.template
+    return _silent_symptom(kept)
+
+
+def _silent_symptom(kept: KeptTrace) -> tuple[str, str]:
+    trace = kept.trace
+    if trace.end_state in _END_WORDS:
+        words = _END_WORDS[trace.end_state]
+    elif _changed_nothing(kept):
+        words = "ended well and changed nothing"
+    elif _stops_in_a_sentence(trace.tail):
+        words = "ended in the middle of a sentence"
+    elif trace.outcome is Result.FAILURE and trace.tests and not all(trace.tests.values()):
+        words = "did other than its tests ask for"
+    else:
+        words = "failed without an error"
+    return words, words
+
+
+def _changed_nothing(kept: KeptTrace) -> bool:
+    facts = kept.trace.facts
+    if facts.files is not None:
+        return not facts.files
+    return facts.insertions == 0 and facts.deletions == 0
+
+
+def _stops_in_a_sentence(tail: str) -> bool:
+    last = next((line.strip() for line in reversed(tail.splitlines()) if line.strip()), "")
+    return len(last.split()) >= 4 and last[-1] not in _SENTENCE_ENDS and last[-1].islower()
+
+
+def _has_spoken(kept: KeptTrace, lines: tuple[Salient, ...], refused: Sequence[int], tells_steps: bool) -> bool | None:
+    trace = kept.trace
+    if kept.step_count or trace.model_calls or refused or (trace.usage is not None and trace.usage.output):
+        return True
+    if trace.model_spoke is not None:
+        return trace.model_spoke
+    if any(_shows_a_call(salient) for salient in lines):
+        return True
+    if trace.end_state is EndState.NEVER_RAN or trace.model_calls == 0 or tells_steps:
+        return False
+    return None
+
+
+def _shows_a_call(salient: Salient) -> bool:
+    """Only a model that was asked can answer that it was asked too much."""
+    sign = salient.sign
+    if sign is None or salient.strength < USUAL:
+        return False
+    return sign.cause in _PROVIDER or sign.name in _SPOKEN_SIGNS

@@ -1,0 +1,51 @@
+"""What several runs fought over: `port:8080`, `name:db`, `lock:/var/lib/dpkg/lock`."""
+
+from collections.abc import Iterator
+
+_STRIP = "()[]{},;.!?'\"`"
+LONGEST = 120
+
+
+def resource_of(line: str, sign: str) -> str:
+    """Empty if the line does not name it."""
+    if sign == "port-in-use":
+        port = next(_ports(line), "")
+        return f"port:{port}" if port else ""
+    if sign == "lock-held":
+        held = next(_paths(line), "") or next(_quoted(line), "")
+        return f"lock:{held}" if held else "lock:database" if "database" in line.lower() else ""
+    if sign == "name-in-use":
+        name = next(_quoted(line), "")
+        return f"name:{name}" if name else ""
+    return ""
+
+
+def _ports(line: str) -> Iterator[str]:
+    """A number after the word port, or the one after a host."""
+    words = [word.strip(_STRIP) for word in line.split()]
+    for before, word in zip(["", *words], words, strict=False):
+        if before.lower().rstrip(":=") in ("port", "bind", "listen", "listening") and _is_port(word.lstrip(":")):
+            yield word.lstrip(":")
+    for word in words:
+        after = word.rstrip(":").rpartition(":")[2]
+        if ":" in word and _is_port(after):
+            yield after
+        elif word.lower().startswith("port=") and _is_port(word[5:]):
+            yield word[5:]
+
+
+def _is_port(word: str) -> bool:
+    return word.isascii() and word.isdigit() and len(word) <= 5 and 0 < int(word) < 65536
+
+
+def _paths(line: str) -> Iterator[str]:
+    for word in line.split():
+        bare = word.strip(_STRIP + ":")
+        if "/" in bare and "://" not in bare and len(bare) <= LONGEST:
+            yield bare
+
+
+def _quoted(line: str) -> Iterator[str]:
+    for mark in "\"'`":
+        parts = line.split(mark)
+        yield from (part.lstrip("/") for part in parts[1:-1:2] if 0 < len(part) <= LONGEST)
