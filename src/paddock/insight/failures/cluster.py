@@ -51,9 +51,9 @@ class Measures:
 @dataclass(frozen=True, slots=True)
 class Cluster:
     """`id` is the same whenever the same lines are at the root of the failures. `symptom` is what one sees, `title`
-    what people call the cause, empty if it is not known. `because` is the class of what lies beneath runs that never ran,
-    and is `cause` itself for all others. `tied` are the classes that the evidence cannot tell apart; then `cause` is
-    unknown. `confidence` is between 0 and 1.
+    what people call the cause, empty if it is not known. `because` is the class of what lies beneath runs that never
+    ran, and is `cause` itself for all others. `tied` are the classes that the evidence cannot tell apart; then `cause`
+    is unknown. `confidence` is between 0 and 1.
 
     `runs` are names and `keys` their numbers in the dataset, both in the order of time. `resource` is what was fought
     over, such as `port:8080`. `engine`, `model`, `host` and `account` are empty unless all the runs have the same one.

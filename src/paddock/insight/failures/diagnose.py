@@ -5,9 +5,10 @@ class, and what a group shows over all runs decides its cause.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from hashlib import sha256
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
 from paddock.insight.failures.cluster import Cluster
 from paddock.insight.failures.decision import Verdict, case_of, decide
@@ -26,7 +27,6 @@ Refusals: TypeAlias = Callable[[KeptTrace], Sequence[int]]
 """The HTTP statuses of the model calls of a run that were refused, oldest first."""
 
 ID_CHARS = 7
-_T = TypeVar("_T", bound=Hashable)
 
 
 def diagnose(runs: Sequence[KeptTrace], *, refusals: Refusals | None = None) -> tuple[Cluster, ...]:
@@ -106,8 +106,9 @@ def _cluster(readings: list[Reading], exposure: Exposure) -> Cluster:
     )
 
 
-def _usual(values: "Sequence[str] | object") -> str:
-    counts = Counter(values)  # type: ignore[call-overload]
+def _usual(values: Iterable[str]) -> str:
+    """The most frequent, of those the first by the alphabet; empty if there is none."""
+    counts = Counter(values)
     return min(counts, key=lambda value: (-counts[value], value), default="")
 
 
@@ -147,8 +148,6 @@ def _digest(text: str) -> str:
 
 def _with_unique_ids(clusters: Sequence[Cluster]) -> list[Cluster]:
     """Where two have the same line at their root, what is seen first tells them apart, and then the task."""
-    from dataclasses import replace
-
     taken: dict[str, list[Cluster]] = defaultdict(list)
     for cluster in clusters:
         taken[cluster.id].append(cluster)

@@ -6,9 +6,8 @@ is counted among those that are connected: another kind of failure changes nothi
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 CUT = 0.62
 """The distance up to which groups are one; chosen on the failures of one terminal-bench submission, see
@@ -16,8 +15,6 @@ bench/insight/failures.py for what other values give."""
 MOST_LINKED = 260
 """So many different sets are linked with each other; what is rarer joins the nearest group."""
 ROOT_WEIGHT = 2.0
-
-_T = TypeVar("_T", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,6 @@ _HINTS = (
     "npm notice",
     "if you ",
     "you can ",
-    "run `",
     "try ",
 )
 _TRIED_AGAIN = ("retrying (retry", "warning: retrying", "will retry", "retrying in", "reconnecting")

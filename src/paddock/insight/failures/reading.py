@@ -59,7 +59,7 @@ def read_run(kept: KeptTrace, reader: Reader, refused: Sequence[int], *, tells_s
     task = kept.trace.task
     lines = tuple(found for line in window_of(kept, refused) if (found := reader.salient(line, task)) is not None)
     root = _root_of(lines)
-    symptom, key = _symptom_of(kept, lines, root)
+    symptom, key = _symptom_of(kept, lines)
     templates = frozenset(salient.template for salient in lines) or frozenset({f"<{key}>"})
     return Reading(kept, lines, root, symptom, key, templates, _has_spoken(kept, lines, refused, tells_steps))
 
@@ -74,7 +74,7 @@ def _weight(salient: Salient) -> tuple[int, int, int]:
     return salient.strength, _TRUST[salient.line.where], salient.line.place
 
 
-def _symptom_of(kept: KeptTrace, lines: tuple[Salient, ...], root: Salient | None) -> tuple[str, str]:
+def _symptom_of(kept: KeptTrace, lines: tuple[Salient, ...]) -> tuple[str, str]:
     """The last line that names a trouble, as it stands and as it is compared; without one, how the run ended."""
     telling = [salient for salient in lines if salient.sign is not None and salient.strength > 0]
     errors = [salient for salient in telling if salient.line.where == ERROR]

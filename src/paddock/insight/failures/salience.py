@@ -7,13 +7,12 @@ from paddock.insight.failures.lines import CALL, ERROR, STEP, Line
 from paddock.insight.failures.masks import mask
 from paddock.insight.failures.phrases import Sign, SignBook, words_in
 
-SALIENT_WORDS = frozenset(
+_SALIENT = frozenset(
     b"abort aborted broken cannot conflict corrupt crash crashed critical denied error errors exceeded exception"
-    b" exhausted fail failed failing fails failure fatal forbidden illegal invalid killed limit locked lost missing"
-    b" no not overload overloaded panic refused rejected stopped timeout unable unavailable undefined unexpected unhandled"
-    b" unknown unreachable unrecognized unsupported violation".decode().split()
+    b" exhausted fail failed failing fails failure fatal forbidden illegal invalid killed limit locked lost missing no"
+    b" not overload overloaded panic refused rejected stopped timeout unable unavailable undefined unexpected unhandled"
+    b" unknown unreachable unrecognized unsupported violation".split()
 )
-_SALIENT = frozenset(word.encode() for word in SALIENT_WORDS)
 _SALIENT_ENDINGS = (b"error", b"exception", b"failure", b"timeout")
 _NAMING = frozenset({"missing-module", "missing-command", "missing-library", "port-in-use"})
 """Signs of which what is quoted matters: another module is another cause."""
