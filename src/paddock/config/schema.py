@@ -398,6 +398,17 @@ class AlertRuleSettings(Section, frozen=True):
     window: Annotated[Seconds | None, Meta(description="how far back it looks; default: the rule's own")] = None
 
 
+class InsightSettings(Section, frozen=True):
+    """What the daemon learns from what agents do; see docs/how-to/traces.md."""
+
+    follow: Annotated[
+        bool,
+        Meta(
+            description="follow attempts while they run, for causes of failures and alerts; false: when somebody asks"
+        ),
+    ] = True
+
+
 class PriceSettings(Section, frozen=True):
     """What a model costs, in US dollars per million tokens; overrides the price that Paddock ships."""
 
@@ -426,6 +437,7 @@ class Config(Section, frozen=True):
     prices: dict[str, PriceSettings] = {}
     alerts: dict[str, AlertRuleSettings] = {}
     alert_settings: AlertSettings = AlertSettings()
+    insight: InsightSettings = InsightSettings()
 
     @property
     def landing_branch(self) -> str:

@@ -28,6 +28,7 @@ from paddock.fleet.seat import LeaderSeat
 from paddock.fleet.service.foreground import make_daemon, ready_site
 from paddock.fleet.site import Site
 from paddock.fleet.workspace import Workspace
+from paddock.insight.chores import insight_chores
 from paddock.sessions.host import Host, this_process
 from paddock.store.location import log_of, require_known
 from paddock.store.protocol import LogUnusable, Store
@@ -81,7 +82,7 @@ async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: b
         loop.add_signal_handler(signum, end, signum.name)
     loop.add_signal_handler(signal.SIGUSR1, lambda: loop.create_task(daemon.end_agents()))
     try:
-        daemon = make_daemon(workspace, ledger, orders)
+        daemon = make_daemon(workspace, ledger, orders, insight_chores())
         if live:
             await _run_live(daemon, workspace)
         else:

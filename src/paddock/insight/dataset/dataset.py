@@ -13,6 +13,7 @@ import apsw
 import msgspec
 from msgspec.structs import replace
 
+from paddock.insight.dataset.progress import Progress, read_progress
 from paddock.insight.dataset.rows import CALL_COLUMNS, STEP_COLUMNS, Value, call_of, decode_kept, step_of
 from paddock.insight.dataset.schema import connect
 from paddock.insight.dataset.trouble import Explained, damaged
@@ -47,10 +48,12 @@ class Source(msgspec.Struct, frozen=True):
 
 
 class Dataset:
-    """Open for reading; close it, or use it in a `with`. Raises DatasetUnusable wherever it cannot be read."""
+    """Open for reading; close it, or use it in a `with`. Raises DatasetUnusable wherever it cannot be read. `behind`
+    is why it was not brought up to date, empty if it was or nobody tried."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.behind = ""
         self.symbols = Symbols()
         self._explained = Explained(path)
         with self._explained:
@@ -95,6 +98,20 @@ class Dataset:
         columns = "key, batch, path, label, at, (SELECT count(*) FROM run WHERE run.source=source.key)"
         with self._look():
             return [Source(*row) for row in self._db.execute(f"SELECT {columns} FROM source ORDER BY key")]
+
+    def progress(self) -> Progress:
+        """How far the fleet's log has been taken in."""
+        with self._look():
+            return read_progress(self._db)
+
+    def check(self) -> None:
+        """Reads all of it. Raises DatasetDamaged."""
+        with self._look():
+            for (told,) in self._db.execute("PRAGMA integrity_check(1)"):
+                if told != "ok":
+                    raise damaged(self.path, str(told))
+        for label in self.labels():
+            self.runs(Selection(label=label.label))
 
     def find(self, run: str, label: str | None = None) -> KeptTrace | None:
         """The run of that name; without a label the one that was taken in last, if several batches have it."""

@@ -9,7 +9,7 @@ from paddock.fleet.raw_output import read_file_end
 from paddock.fleet.site import Site
 from paddock.insight.dataset.headers import Told
 from paddock.insight.dataset.histories import AttemptHistory, TurnHistory
-from paddock.insight.dataset.transcripts import TurnFeed, open_feed
+from paddock.insight.dataset.transcripts import TurnFeed, has_output, open_feed
 from paddock.insight.trace import TAIL_LINES, ModelCall, Step
 
 
@@ -36,6 +36,11 @@ class AttemptFollower:
                     feed.finish(turn.ended_at or attempt.ended_at)
                 self._finished.add(turn.number)
         return False
+
+    def size(self) -> int:
+        """How many bytes its turns have written."""
+        feeds = [self._feed(turn) for turn in self.attempt.turns.values()]
+        return sum(feed.size() for feed in feeds if feed is not None)
 
     def drain(self) -> tuple[list[Step], list[ModelCall]]:
         drained = [feed.tally.drain() for feed in self._feeds.values()]
@@ -72,6 +77,8 @@ class AttemptFollower:
         if any(turn.ended is not None and turn.ended.steps for turn in self.attempt.turns.values()):
             return True
         if any(turn.interactive for turn in self.attempt.turns.values()):
+            return None
+        if self.attempt.turns and not has_output(self._site, self.attempt.id):
             return None
         is_structured = self._site.capabilities_of(self.attempt.started.engine).final_event
         return False if is_structured or (self.attempt.ended is not None and not self.attempt.turns) else None

@@ -78,6 +78,16 @@ CREATE TABLE call(
   retry_after REAL,
   PRIMARY KEY(run, seq)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE change(
+  id TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  task TEXT NOT NULL,
+  head TEXT NOT NULL,
+  fate TEXT,
+  PRIMARY KEY(id, version)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX change_by_task ON change(task, head);
+CREATE TABLE trial(seq INTEGER PRIMARY KEY, run TEXT NOT NULL UNIQUE, members TEXT NOT NULL) STRICT;
 CREATE TABLE progress(name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 PRAGMA application_id={APPLICATION_ID};
 PRAGMA user_version={SCHEMA};
@@ -85,7 +95,8 @@ PRAGMA user_version={SCHEMA};
 """`run.at` is the end of a run, or its start where that is not known. `run.kept` is a KeptTrace in MessagePack, without
 its tail, which is compressed in a column of its own. `step.activity` is a code of `symbol`; NULL is empty or unknown.
 `source` is what runs were imported from. `progress` is how far the log was read,
-and what has to be known to go on from there."""
+and what has to be known to go on from there; `change` and `trial` are the merge queue's, as far as the fate of what
+attempts delivered depends on them."""
 
 
 def connect(path: Path, *, read_only: bool) -> apsw.Connection:

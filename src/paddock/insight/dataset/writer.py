@@ -1,15 +1,20 @@
 """The dataset as it is written: batches of traces, each all of it or nothing."""
 
+import zlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
 import apsw
+import msgspec
 from msgspec.structs import replace
 
 from paddock.insight.dataset.dataset import load_symbols
+from paddock.insight.dataset.fates import ChangeFates
 from paddock.insight.dataset.growing import GrowingTrace
 from paddock.insight.dataset.lock import WAIT_SECONDS, DatasetLock
+from paddock.insight.dataset.progress import Progress, read_progress, write_progress
 from paddock.insight.dataset.rows import (
     CALL_COLUMNS,
     STEP_COLUMNS,
@@ -21,9 +26,9 @@ from paddock.insight.dataset.rows import (
     step_row,
 )
 from paddock.insight.dataset.schema import TABLES, connect, is_empty, require_version
-from paddock.insight.dataset.trouble import Explained
-from paddock.insight.paths import Symbols, keep
-from paddock.insight.trace import EXTRACTOR_VERSION, KeptTrace, ModelCall, Step, Trace
+from paddock.insight.dataset.trouble import Explained, damaged
+from paddock.insight.paths import CLOSING_STEPS, Symbols, keep
+from paddock.insight.trace import EXTRACTOR_VERSION, KeptTrace, ModelCall, Result, Step, Trace
 
 _INSERT_STEP = f"INSERT INTO step(run, seq, {STEP_COLUMNS}) VALUES({','.join('?' * 12)})"
 _INSERT_CALL = f"INSERT INTO call(run, seq, {CALL_COLUMNS}) VALUES({','.join('?' * 13)})"
@@ -32,6 +37,14 @@ _RUN_COLUMNS = (
 )
 _RETELL = "UPDATE run SET task=?, kind=?, agent=?, engine=?, model=?, at=?, outcome=?, kept=?, tail=? WHERE key=?"
 _PUT_RUN = f"INSERT OR REPLACE INTO run({_RUN_COLUMNS}) VALUES({','.join('?' * 16)})"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRow:
+    """A run as it was kept, and by which extractor."""
+
+    kept: KeptTrace
+    extractor: int
 
 
 class DatasetWriter:
@@ -52,11 +65,14 @@ class DatasetWriter:
             except BaseException:
                 self._lock.close()
                 raise
+            status = path.stat()
+        self._file = status.st_dev, status.st_ino
+        self.fates = ChangeFates(self._db)
 
     @classmethod
-    def open(cls, path: Path) -> Self:
+    def open(cls, path: Path, *, wait_seconds: float = WAIT_SECONDS) -> Self:
         """Raises DatasetDamaged where what is there has to be made again."""
-        return cls(path)
+        return cls(path, wait_seconds=wait_seconds)
 
     def _open(self) -> apsw.Connection:
         self._lock.take()
@@ -146,11 +162,61 @@ class DatasetWriter:
         """The same run with other words about it: its steps stay, and so does who has extracted them."""
         with self._explained:
             self._begin()
+            kept = replace(kept, closing=self._closing(kept))
             blob, tail = encode_kept(kept)
             trace = kept.trace
             names = (trace.task, trace.kind, trace.agent, trace.engine, trace.model)
             values = (*names, time_of(trace), trace.outcome.value, blob, tail, kept.key)
             self._db.execute(_RETELL, values)
+
+    def progress(self) -> Progress:
+        with self._explained:
+            return read_progress(self._db)
+
+    def note_progress(self, progress: Progress) -> None:
+        with self._explained:
+            self._begin()
+            write_progress(self._db, progress)
+
+    def is_in_place(self) -> bool:
+        """Whether what is written is still found: somebody may have laid the file aside."""
+        try:
+            found = self.path.stat()
+        except OSError:
+            return False
+        return (found.st_dev, found.st_ino) == self._file
+
+    def enter(self) -> None:
+        """Begins the batch, if it has not begun: what is read from now on is what it changes."""
+        with self._explained:
+            self._begin()
+
+    def kept(self, label: str, run: str) -> KeptRow | None:
+        with self._explained:
+            sql = "SELECT kept, tail, extractor FROM run WHERE label=? AND run=?"
+            for blob, tail, extractor in self._db.execute(sql, (label, run)):
+                try:
+                    return KeptRow(decode_kept(blob, tail), extractor)
+                except (msgspec.DecodeError, zlib.error) as error:
+                    raise damaged(self.path, str(error)) from None
+        return None
+
+    def names(self, label: str) -> list[str]:
+        """Of the runs of a batch."""
+        with self._explained:
+            return [name for (name,) in self._db.execute("SELECT run FROM run WHERE label=? ORDER BY key", (label,))]
+
+    def forget_runs(self, label: str, runs: Sequence[str]) -> None:
+        with self._explained:
+            self._begin()
+            self.forget([self._key_of(label, run)[0] for run in runs])
+
+    def mark_outdated(self, label: str, runs: Sequence[str]) -> None:
+        """They are to be made again from what they were made of."""
+        with self._explained:
+            self._begin()
+            sql = "UPDATE run SET extractor=0 WHERE label=? AND run=?"
+            self._db.executemany(sql, [(label, run) for run in runs])
 
     def commit(self) -> None:
         with self._explained:
@@ -212,6 +278,13 @@ class DatasetWriter:
             return int(key), False
         self._last_key += 1
         return self._last_key, True
+
+    def _closing(self, kept: KeptTrace) -> tuple[Step, ...]:
+        if kept.trace.outcome is Result.SUCCESS:
+            return ()
+        sql = f"SELECT {STEP_COLUMNS} FROM step WHERE run=? ORDER BY seq DESC LIMIT ?"
+        rows = self._db.execute(sql, (kept.key, CLOSING_STEPS)).fetchall()
+        return tuple(step_of(row, self.symbols) for row in reversed(rows))
 
     def _insert_steps(self, key: int, steps: Sequence[Step], first: int) -> None:
         rows = (step_row(step, key, seq, self.symbols) for seq, step in enumerate(steps, first))

@@ -1,0 +1,311 @@
+"""The fleet's own attempts, taken into the dataset as they go on: from the log, and from what their turns write.
+
+Each look takes a bounded part of what is new and commits it together with how far it has come. What is kept in mind
+between looks only saves work: whoever has lost it, because of a failure or because another process has looked
+meanwhile, takes the attempts that are not over in again from the beginning of their output.
+"""
+
+import os
+from dataclasses import dataclass, field
+from itertools import islice
+
+from msgspec.structs import replace
+
+from paddock.core.errors import PaddockError
+from paddock.core.events import AttemptStarted
+from paddock.core.ids import AttemptId, TaskId, task_of
+from paddock.fleet.site import Site
+from paddock.insight.dataset.growing import GrowingTrace
+from paddock.insight.dataset.headers import FLEET, Told, header_of
+from paddock.insight.dataset.histories import AttemptHistory, TaskHistory, read_history
+from paddock.insight.dataset.live import AttemptFollower
+from paddock.insight.dataset.progress import Progress
+from paddock.insight.dataset.transcripts import has_output
+from paddock.insight.dataset.writer import DatasetWriter, KeptRow
+from paddock.insight.facts import facts_of_patch
+from paddock.insight.step_facts import StepTally
+from paddock.insight.trace import EXTRACTOR_VERSION, Facts, Trace
+from paddock.store.protocol import Ask, Query
+
+MOST_RECORDS = 20_000
+TASKS_AT_ONCE = 16
+"""As many are read and written by one look."""
+NOTE_SECONDS = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """`changed` are the attempts of which something new is told, `ended` those of them that are over by now. `more`:
+    there is more to take in at once."""
+
+    changed: tuple[str, ...] = ()
+    ended: tuple[str, ...] = ()
+    more: bool = False
+    position: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LogMark:
+    """A log, and the newest record that it has."""
+
+    log: str
+    head: int
+
+
+@dataclass
+class _Followed:
+    follower: AttemptFollower
+    task: TaskHistory
+    before: KeptRow | None
+    growing: GrowingTrace | None = None
+    header: Trace | None = None
+    patch: Facts | None = None
+    tally: StepTally = field(default_factory=StepTally)
+    size: int = 0
+    more: bool = True
+
+    @property
+    def attempt(self) -> AttemptHistory:
+        return self.follower.attempt
+
+    @property
+    def is_over(self) -> bool:
+        return self.attempt.ended is not None and not self.more
+
+
+@dataclass(frozen=True, slots=True)
+class _Retold:
+    task: TaskHistory
+    attempt: AttemptHistory
+    row: KeptRow
+    patch: Facts | None
+
+
+@dataclass
+class _Part:
+    """What one look is about to write."""
+
+    followed: list[_Followed] = field(default_factory=list)
+    retold: list[_Retold] = field(default_factory=list)
+    resting: dict[str, int] = field(default_factory=dict)
+
+
+class FleetFollower:
+    """For one thread. `stays` is for who looks again and again; anybody else leaves attempts alone that have written
+    nothing since they were last read."""
+
+    def __init__(self, site: Site, writer: DatasetWriter, *, stays: bool) -> None:
+        self._site = site
+        self._writer = writer
+        self._stays = stays
+        self._me = os.urandom(8).hex()
+        self._live: dict[AttemptId, _Followed] = {}
+        self._pending: dict[TaskId, None] = {}
+        self._upto = 0
+
+    def look(self, ask: Ask, mark: LogMark, now: float) -> Looked:
+        """Whatever is raised, nothing of it was written."""
+        try:
+            return self._look(ask, mark, now)
+        except BaseException:
+            self._forget()
+            self._writer.roll_back()
+            raise
+
+    def start_over(self, ask: Ask, mark: LogMark) -> int:
+        """Everything is to be taken in again; how many attempts keep their trace, because their output is gone."""
+        self._forget()
+        writer = self._writer
+        writer.enter()
+        is_same = writer.progress().log == mark.log
+        names = writer.names(FLEET)
+        known = (
+            {record.attempt for record in ask(Query(kind=AttemptStarted.kind))} if is_same else set[AttemptId | None]()
+        )
+        writer.forget_runs(FLEET, [name for name in names if name not in known])
+        there = [name for name in names if name in known]
+        again = [name for name in there if has_output(self._site, AttemptId(name))]
+        writer.mark_outdated(FLEET, again)
+        writer.fates.forget()
+        writer.note_progress(Progress(mark.log, writer=self._me))
+        writer.commit()
+        return len(there) - len(again)
+
+    def _look(self, ask: Ask, mark: LogMark, now: float) -> Looked:
+        before = self._writer.progress()
+        if before.log != mark.log or before.position > mark.head:
+            self.start_over(ask, mark)
+            return Looked(more=True)
+        if before.writer != self._me:
+            self._forget()
+            self._pending.update((task_of(AttemptId(name)), None) for name in before.live)
+            self._upto = before.position
+        if not self._pending or self._upto == before.position:
+            self._read_log(ask, mark, before)
+        part = self._follow(ask, before, now)
+        return self._write(part, before, mark, now)
+
+    def _forget(self) -> None:
+        self._live.clear()
+        self._pending.clear()
+
+    def _read_log(self, ask: Ask, mark: LogMark, before: Progress) -> None:
+        """Which tasks are concerned by what is new."""
+        if before.position >= mark.head:
+            return
+        query = Query(after=before.position, until=mark.head)
+        records = list(islice(ask(query), MOST_RECORDS))
+        self._upto = records[-1].seq if len(records) == MOST_RECORDS else mark.head
+        self._pending.update((record.task, None) for record in records if record.task is not None)
+        if any(record.event.kind.startswith("queue.") for record in records):
+            self._writer.enter()
+            self._pending.update(dict.fromkeys(self._writer.fates.take(records)))
+            self._writer.commit()
+
+    def _follow(self, ask: Ask, before: Progress, now: float) -> _Part:
+        part = _Part()
+        for name in tuple(islice(self._pending, TASKS_AT_ONCE)):
+            history = read_history(name, ask(Query(task=name)))
+            for attempt in history.attempts.values():
+                self._take_up(history, attempt, before, part)
+            del self._pending[name]
+        if not self._pending:
+            told = {followed.attempt.id for followed in part.followed}
+            part.followed += [followed for name, followed in self._live.items() if name not in told]
+        for followed in part.followed:
+            followed.size = followed.follower.size()
+            followed.more = followed.follower.follow(followed.attempt, now)
+            if followed.is_over:
+                followed.patch = self._facts(followed.attempt)
+        return part
+
+    def _take_up(self, task: TaskHistory, attempt: AttemptHistory, before: Progress, part: _Part) -> None:
+        followed = self._live.get(attempt.id)
+        if followed is None:
+            row = self._writer.kept(FLEET, attempt.id)
+            if row is not None and self._is_told(attempt, row, before):
+                patch = self._facts(attempt) if row.kept.trace.facts.files is None else None
+                part.retold.append(_Retold(task, attempt, row, patch))
+                return
+            followed = _Followed(AttemptFollower(self._site, attempt), task, row)
+            read = before.live.get(attempt.id)
+            if not self._stays and row is not None and attempt.ended is None and followed.follower.size() == read:
+                part.resting[attempt.id] = read
+                return
+            self._live[attempt.id] = followed
+        followed.task, followed.follower.attempt = task, attempt
+        part.followed.append(followed)
+
+    def _is_told(self, attempt: AttemptHistory, row: KeptRow, before: Progress) -> bool:
+        """Whether its steps are there as they will remain: read to their end, or gone with its output."""
+        if attempt.ended is None:
+            return False
+        is_whole = attempt.id not in before.live and row.extractor == EXTRACTOR_VERSION
+        return is_whole or not has_output(self._site, attempt.id)
+
+    def _facts(self, attempt: AttemptHistory) -> Facts | None:
+        """What git says of what it delivered; None where there is nothing, or it is gone."""
+        ended = attempt.ended
+        if ended is None or not ended.head or not ended.base:
+            return None
+        from paddock.git.patches import stream_patch
+
+        try:
+            return facts_of_patch(stream_patch(self._site.repo, ended.base, ended.head))
+        except (PaddockError, OSError):
+            return None
+
+    def _write(self, part: _Part, before: Progress, mark: LogMark, now: float) -> Looked:
+        writer = self._writer
+        position = before.position if self._pending else self._upto
+        live = {**before.live, **part.resting}
+        changed: list[str] = []
+        ended: list[str] = []
+        writer.enter()
+        if writer.progress() != before:
+            writer.roll_back()  # another process has looked meanwhile
+            self._forget()
+            return Looked(more=True)
+        for followed in part.followed:
+            name = followed.attempt.id
+            if self._grow(followed):
+                changed.append(name)
+            if followed.is_over:
+                ended.append(name)
+                live.pop(name, None)
+                del self._live[name]
+            else:
+                live[name] = followed.size
+        for retold in part.retold:
+            live.pop(retold.attempt.id, None)
+            if self._retell(retold):
+                changed.append(retold.attempt.id)
+                ended.append(retold.attempt.id)
+        after = Progress(mark.log, position, live, self._me, now, self._stays)
+        is_news = changed or replace(after, looked_at=before.looked_at) != before
+        if is_news or not 0 <= now - before.looked_at < NOTE_SECONDS:
+            writer.note_progress(after)
+        writer.commit()
+        more = bool(self._pending) or position < mark.head or any(one.more for one in self._live.values())
+        return Looked(tuple(changed), tuple(ended), more, position)
+
+    def _grow(self, followed: _Followed) -> bool:
+        """Whether there was anything new."""
+        attempt, told = followed.attempt, followed.follower.told()
+        fate = self._writer.fates.of(followed.task.id, attempt.head)
+        header = header_of(followed.task, attempt, fate, told)
+        if followed.growing is None:
+            followed.growing = GrowingTrace(self._writer.begin(FLEET, attempt.id))
+        growing = followed.growing
+        steps, calls = growing.room(*followed.follower.drain())
+        if not steps and not calls and not followed.is_over and header == followed.header:
+            return False
+        followed.header = header
+        followed.tally.take(steps)
+        if followed.is_over:
+            earlier = followed.before.kept.trace.facts if followed.before is not None else Facts()
+            header = replace(header, facts=followed.tally.onto(_joined(header.facts, followed.patch or earlier)))
+        self._writer.grow(growing, header, steps, calls)
+        return True
+
+    def _retell(self, retold: _Retold) -> bool:
+        kept = retold.row.kept
+        fate = self._writer.fates.of(retold.task.id, retold.attempt.head)
+        header = header_of(retold.task, retold.attempt, fate, _told_before(kept.trace))
+        facts = _joined(header.facts, retold.patch or kept.trace.facts)
+        known = kept.trace.facts
+        header = replace(
+            header,
+            facts=replace(
+                facts,
+                verified_last_edit=known.verified_last_edit,
+                tests_run=known.tests_run,
+                no_verify=known.no_verify,
+                force_push=known.force_push,
+            ),
+        )
+        if header == kept.trace:
+            return False
+        self._writer.retell(replace(kept, trace=header))
+        return True
+
+
+def _joined(log: Facts, patch: Facts) -> Facts:
+    """What the log tells, with what only the patch does."""
+    told = {
+        name: value
+        for name in ("insertions", "deletions", "outside")
+        if (value := getattr(log, name)) not in (None, ())
+    }
+    return replace(patch, gate=log.gate, **told)
+
+
+def _told_before(trace: Trace) -> Told:
+    return Told(
+        model=trace.model,
+        engine_version=trace.engine_version,
+        model_spoke=trace.model_spoke,
+        waited_seconds=trace.waited_seconds,
+        tail=trace.tail.split("\n") if trace.tail else (),
+        calls=trace.model_calls,
+    )

@@ -1,0 +1,94 @@
+"""Bringing the dataset up to date for somebody who asks, where no daemon does it, and making a damaged one again."""
+
+import os
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from paddock.core.board import DAEMON_LEASE, Board
+from paddock.insight.dataset.dataset import Dataset
+from paddock.insight.dataset.fleet import FleetFollower, LogMark, Looked
+from paddock.insight.dataset.lock import DatasetLock
+from paddock.insight.dataset.trouble import DatasetDamaged, DatasetUnusable, Explained
+from paddock.insight.dataset.writer import DatasetWriter
+from paddock.store.protocol import Store
+
+if TYPE_CHECKING:
+    from paddock.fleet.workspace import Workspace
+
+FRESH_SECONDS = 45.0
+"""What a daemon has looked at within this time is up to date."""
+WAIT_SECONDS = 2.0
+ASIDE = ".damaged"
+
+Hear = Callable[[Looked, LogMark], None]
+
+
+def mark_of(store: Store) -> LogMark:
+    return LogMark(store.record(1).hash.hex(), store.head())
+
+
+def bring_up_to_date(workspace: "Workspace", path: Path, hear: Hear | None = None) -> None:
+    """`hear` is told of each part. Raises DatasetUnusable, and LogUnusable where there is no log."""
+    with closing(workspace.read()) as store:
+        board, mark = store.board(), mark_of(store)
+        if is_current(path, board, mark, workspace.site.clock.now()):
+            return
+        try:
+            _take_in(workspace, store, path, mark, hear)
+        except DatasetDamaged:
+            lay_aside(path, WAIT_SECONDS)
+            _take_in(workspace, store, path, mark, hear)
+
+
+def is_current(path: Path, board: Board, mark: LogMark, now: float) -> bool:
+    """Whether nothing is new, or a daemon sees to it."""
+    try:
+        with Dataset.open(path) as dataset:
+            progress = dataset.progress()
+    except DatasetUnusable:
+        return False
+    if progress.log != mark.log or progress.position > mark.head:
+        return False
+    if progress.position == mark.head and not progress.live:
+        return True
+    return progress.kept and DAEMON_LEASE in board.leases.held and 0 <= now - progress.looked_at < FRESH_SECONDS
+
+
+def _take_in(workspace: "Workspace", store: Store, path: Path, mark: LogMark, hear: Hear | None) -> None:
+    with DatasetWriter.open(path, wait_seconds=WAIT_SECONDS) as writer:
+        follower = FleetFollower(workspace.site, writer, stays=False)
+        while True:
+            looked = follower.look(store.records, mark, workspace.site.clock.now())
+            if hear is not None:
+                hear(looked, mark)
+            if not looked.more:
+                return
+
+
+def lay_aside(path: Path, wait_seconds: float) -> None:
+    """The newest of those that were damaged is kept. Does nothing to one that somebody has made again meanwhile."""
+    with Explained(path):
+        lock = DatasetLock(path, wait_seconds)
+        try:
+            lock.take()
+            if not _is_damaged(path):
+                return
+            for suffix in ("-wal", "-shm"):
+                path.with_name(path.name + suffix).unlink(missing_ok=True)
+            if path.exists():
+                os.replace(path, path.with_name(path.name + ASIDE))
+        finally:
+            lock.close()
+
+
+def _is_damaged(path: Path) -> bool:
+    try:
+        with Dataset.open(path) as dataset:
+            dataset.check()
+    except DatasetDamaged:
+        return True
+    except DatasetUnusable:
+        return False
+    return False

@@ -1,0 +1,104 @@
+"""Keeping the dataset up to date while a fleet runs, and letting others watch it: a chore of the daemon.
+
+All work is done in one thread of its own, in bounded parts with pauses between them. The daemon's loop only looks
+whether there may be anything new, and records what those who watch give back.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, TypeVar
+
+from paddock.core.board import Board
+from paddock.core.errors import PaddockError, words_of
+from paddock.fleet.chores import Chore, Deck
+
+if TYPE_CHECKING:
+    from paddock.insight.look import Decide, Observe
+    from paddock.insight.watch import Watch
+
+LOOK_SECONDS = 5.0
+"""Between two looks at a fleet at work. One that is at rest is not looked at."""
+WATCH_SECONDS = 60.0
+"""As long as alerts stand, those who watch are asked at least this often: time alone may end one."""
+CATCHING_UP = 9.0
+"""How much longer the pause is than a look after which there is more to take in: a tenth of a core at most."""
+KEEPING = "keeping the traces"
+WATCHING = "watching the traces"
+
+T = TypeVar("T")
+Observers = Callable[[], Sequence["Observe"]]
+"""Called in the thread: what is imported there costs the daemon's start nothing."""
+
+
+def keep_traces(observers: Observers) -> Chore:
+    async def keep(deck: Deck) -> None:
+        thread = ThreadPoolExecutor(1, thread_name_prefix="insight")
+        try:
+            await _Keeper(deck, observers, thread).keep()
+        finally:
+            thread.shutdown(wait=False, cancel_futures=True)
+
+    return keep
+
+
+class _Keeper:
+    def __init__(self, deck: Deck, observers: Observers, thread: ThreadPoolExecutor) -> None:
+        self._deck = deck
+        self._observers = observers
+        self._thread = thread
+        self._watch: Watch | None = None
+        self._seen = -1
+        self._looked_at = 0.0
+        self._pause = LOOK_SECONDS
+
+    async def keep(self) -> None:
+        """For ever."""
+        try:
+            while True:
+                await asyncio.sleep(self._pause)
+                self._pause = LOOK_SECONDS
+                if self._is_due(board := self._deck.ledger.board):
+                    self._seen, self._looked_at = board.seq, self._deck.site.clock.now()
+                    await self._deck.troubles.attempt(KEEPING, self._look)
+        finally:
+            if self._watch is not None:
+                self._watch.stop()
+
+    def _is_due(self, board: Board) -> bool:
+        """Nothing is to be done for a fleet that never had an attempt."""
+        if not self._deck.site.config.insight.follow:
+            return False
+        if board.live:
+            return True
+        if self._watch is None:
+            return False
+        waited = self._deck.site.clock.now() - self._looked_at
+        return board.seq != self._seen or (bool(board.standing_alerts) and not 0 <= waited < WATCH_SECONDS)
+
+    async def _look(self) -> None:
+        if self._watch is None:
+            self._watch = await self._in_thread(self._begin)
+        looked = await self._in_thread(self._watch.look)
+        if looked.more:
+            self._seen, self._pause = -1, max(0.1, looked.seconds * CATCHING_UP)
+        for whose, problem in looked.problems.items():
+            await self._deck.troubles.observe(WATCHING, problem, whose)
+        for whose, decides in looked.decided:
+            await self._record(whose, decides)
+
+    async def _record(self, whose: str, decides: "Sequence[Decide]") -> None:
+        for decide in decides:
+            try:
+                await self._deck.ledger.record(decide)
+            except PaddockError as error:
+                await self._deck.troubles.note(WATCHING, words_of(error), whose)
+                return
+
+    def _begin(self) -> "Watch":
+        from paddock.insight.watch import Watch
+
+        return Watch(self._deck.site, self._observers())
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
