@@ -61,6 +61,7 @@ REQUESTS = {
     "engines": "`GET /engines`",
     "engines check": "`POST /engines/check`",
     "gc": "`POST /gc`",
+    "failures": "`GET /failures`",
     "costs": "`GET /costs`; with --label `GET /costs/imported`",
     "budget set": "`POST /budget`; with neither amount it is --none",
     "budget show": "`GET /budgets`",

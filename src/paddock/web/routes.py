@@ -8,6 +8,7 @@ from paddock.views.cost_report import FullCostsView, LabelCostsView
 from paddock.views.fleet.fanout import FanOutView
 from paddock.views.fleet.leases import LeasesView
 from paddock.views.fleet.page import FleetDocument
+from paddock.views.insight.failures import FailuresView
 from paddock.views.insight.overview import InsightView
 from paddock.views.log.records import ToldRecord
 from paddock.views.messages import MessagesView
@@ -28,6 +29,7 @@ from paddock.web.endpoints import (
     answers,
     approvals,
     costs,
+    failures,
     findings,
     fleet_requests,
     insight,
@@ -110,6 +112,9 @@ ENDPOINTS: tuple[Endpoint[Any, Any], ...] = (
         LabelCostsView,
         costs.read_label_costs,
         costs.LabelQuery,
+    ),
+    read_long(
+        "/failures", "As `paddock failures --json`", FailuresView, failures.read_failures, failures.FailuresQuery
     ),
     read("/insight", "What work has cost, and how it ended", InsightView, insight.read_insight, NoQuery),
     read_long(

@@ -1,0 +1,106 @@
+"""`paddock failures`: why runs failed, as clusters with their causes."""
+
+import time
+from importlib import import_module
+
+import click
+
+from paddock.cli.options import prints_json
+from paddock.cli.terminal.text import cut, print_json
+from paddock.cli.workspace import open_workspace
+from paddock.core.errors import Misuse, NotFound
+
+SUBCOMMANDS: dict[str, str] = {}
+"""By name the module, which has it as `NAME_command`, in the order in which help lists them."""
+SHOWN = 10
+
+
+class FailuresGroup(click.Group):
+    """Each command is imported when it runs."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(SUBCOMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in SUBCOMMANDS:
+            return None
+        module = import_module(f"paddock.cli.commands.{SUBCOMMANDS[cmd_name]}")
+        command = getattr(module, f"{cmd_name}_command")
+        assert isinstance(command, click.Command)
+        return command
+
+
+@click.group("failures", cls=FailuresGroup, invoke_without_command=True)
+@click.option(
+    "--since", metavar="TIME", help="Only runs from then on: a time such as 2026-11-15T10:00, or an age such as 7d."
+)
+@click.option("--label", metavar="NAME", help="Only this batch: `fleet`, or what was imported as NAME.")
+@click.option("--task", metavar="NAME", help="Only runs of this task.")
+@click.option("--kind", metavar="NAME", help="Only tasks of this kind.")
+@click.option("--agent", metavar="NAME", help="Only runs of this agent.")
+@click.option("--engine", metavar="NAME", help="Only runs of this engine.")
+@click.option("--model", metavar="NAME", help="Only runs of this model.")
+@click.option("--limit", type=click.IntRange(1), default=SHOWN, help=f"How many clusters to show.  [default: {SHOWN}]")
+@click.option("--probe", metavar="ID", help="As `paddock failures probe ID`.")
+@prints_json
+@click.pass_context
+def failures_command(
+    ctx: click.Context,
+    since: str | None,
+    label: str | None,
+    task: str | None,
+    kind: str | None,
+    agent: str | None,
+    engine: str | None,
+    model: str | None,
+    limit: int,
+    probe: str | None,
+    as_json: bool,
+) -> None:
+    """Show why runs failed: those that failed alike together, with the cause, what says so, and what was done.
+
+    All runs that are known are looked at, the fleet's own and imported ones: those that did well say how often
+    something could have failed. With --json, all clusters are printed.
+    """
+    if ctx.invoked_subcommand is not None:
+        return
+    if probe is not None:
+        _probe(ctx, probe, as_json)
+        return
+    from paddock.cli.pages.failures import failure_lines
+    from paddock.core.durations import parse_moment
+    from paddock.insight.dataset.current import open_current
+    from paddock.insight.failures.batch import diagnose_batch
+    from paddock.insight.selection import Selection
+    from paddock.views.insight.failures import Situation, view_failures
+
+    now = time.time()
+    began = None if since is None else parse_moment(since, now)
+    workspace = open_workspace(ctx)
+    where = Selection(task=task, kind=kind, agent=agent, engine=engine, model=model, label=label, since=began)
+    with open_current(workspace) as dataset:
+        labels = {one.label for one in dataset.labels()}
+        if label is not None and label not in labels and label != "fleet":
+            known = ", ".join(f"`{cut(name, 40)}`" for name in sorted(labels)[:20])
+            hint = f"there are: {known}" if known else "`paddock traces import PATH --label NAME` makes one"
+            raise NotFound(f"there is no batch `{cut(label, 60)}`", hint)
+        batch = diagnose_batch(dataset, where)
+    view = view_failures(batch, Situation(workspace.board().causes, now))
+    if as_json:
+        print_json(view)
+        return
+    if not batch.runs:
+        click.echo("no runs to look at" if began is None else "no runs since then")
+        return
+    click.echo("\n".join(failure_lines(view, limit)))
+
+
+def _probe(ctx: click.Context, name: str, as_json: bool) -> None:
+    command = ctx.command
+    assert isinstance(command, FailuresGroup)
+    probe = command.get_command(ctx, "probe")
+    if probe is None:
+        raise Misuse("no probe can be made here", "`paddock failures` shows what is known")
+    words = [name, "--json"] if as_json else [name]
+    with probe.make_context("probe", words, parent=ctx) as inner:
+        probe.invoke(inner)
