@@ -146,8 +146,11 @@ def _row(
     )
 
 
-def split_money(costs: FleetCosts, fates: Mapping[AttemptId, MoneyFate]) -> MoneySplit:
-    carried = carried_on(costs, fates)
+def split_money(
+    costs: FleetCosts, fates: Mapping[AttemptId, MoneyFate], carried: Collection[AttemptId] | None = None
+) -> MoneySplit:
+    """`carried` are told where `costs` are only some of the attempts, and what went on with them may not be there."""
+    carried = carried_on(costs, fates) if carried is None else carried
     parts: defaultdict[str, float] = defaultdict(float)
     for attempt in costs.attempts:
         thrown = fates[attempt.name] in THROWN_AWAY and attempt.name not in carried

@@ -1,0 +1,192 @@
+"""What failures have in common and which batches drifted, as JSON: short enough for a page and a report."""
+
+import msgspec
+
+from paddock.core.ids import printable
+from paddock.insight.drift.report import DriftTest, HardCase, SelfTest
+from paddock.insight.report.findings import DriftPart, FailureGroup, FailurePart, JudgedBatch
+from paddock.views.document import iso_or_none
+
+MOST_EDGES = 5
+MOST_CASES = 10
+LINE_CHARS = 240
+
+
+class CauseView(msgspec.Struct, frozen=True):
+    cause: str
+    runs: int
+
+
+class FailureGroupView(msgspec.Struct, frozen=True):
+    """A cluster of `count` failures at `tasks` tasks; `runs` are the newest of them, and `lines` what its cause rests
+    on. `tied` are the causes that the evidence cannot tell apart."""
+
+    id: str
+    cause: str
+    title: str
+    symptom: str
+    count: int
+    tasks: int
+    lines: list[str]
+    runs: list[str]
+    tied: list[str]
+    last: str | None
+
+
+class FailuresPartView(msgspec.Struct, frozen=True):
+    """`failed` of `runs` attempts, in so many `clusters`, of which the largest are in `groups`."""
+
+    runs: int
+    failed: int
+    clusters: int
+    causes: list[CauseView]
+    groups: list[FailureGroupView]
+
+
+class DriftTestView(msgspec.Struct, frozen=True):
+    """`batch` and `baseline` are what was measured on both sides, where there is one number for each."""
+
+    name: str
+    p: float
+    q: float
+    effect: float
+    floor: float
+    batch: float | None
+    baseline: float | None
+
+
+class EdgeView(msgspec.Struct, frozen=True):
+    """One step after another, with its share of all on both sides; `share` is of the whole difference."""
+
+    first: str
+    then: str
+    baseline: float
+    batch: float
+    share: float
+
+
+class HardCaseView(msgspec.Struct, frozen=True):
+    rule: str
+    run: str
+    task: str
+    evidence: str
+
+
+class BatchView(msgspec.Struct, frozen=True):
+    """A batch of the fleet's own attempts against those before it. `tests` are what the verdict rests on; `typical` and
+    `odd` name the run that is nearest to all others of the batch, and the one that is farthest from the baseline."""
+
+    name: str
+    ended: str | None
+    verdict: str
+    count: int
+    baseline: int
+    pairs: int
+    missing_pairs: int
+    runs: list[str]
+    tests: list[DriftTestView]
+    edges: list[EdgeView]
+    typical: str
+    odd: str
+    hard_cases: list[HardCaseView]
+    warnings: list[str]
+
+
+class SelfTestView(msgspec.Struct, frozen=True):
+    """One setting divided at random: `alarms` of `splits`, where up to the rate `high` is chance."""
+
+    splits: int
+    alarms: int
+    rate: float
+    low: float
+    high: float
+    sound: bool
+
+
+class DriftPartView(msgspec.Struct, frozen=True):
+    """The last whole batches, the newest first. `problem` says why nothing could be judged, empty if it could."""
+
+    batches: list[BatchView]
+    drifted: int
+    self_test: SelfTestView | None
+    problem: str
+
+
+def view_failure_part(part: FailurePart) -> FailuresPartView:
+    return FailuresPartView(
+        runs=part.runs,
+        failed=part.failed,
+        clusters=part.clusters,
+        causes=[CauseView(one.cause.value, one.runs) for one in part.causes],
+        groups=[_view_group(group) for group in part.groups],
+    )
+
+
+def _view_group(group: FailureGroup) -> FailureGroupView:
+    return FailureGroupView(
+        id=group.id,
+        cause=group.cause.value,
+        title=printable(group.title, 120),
+        symptom=printable(group.symptom, LINE_CHARS),
+        count=group.count,
+        tasks=group.tasks,
+        lines=[printable(line, LINE_CHARS) for line in group.lines],
+        runs=[printable(run, 120) for run in group.runs],
+        tied=[cause.value for cause in group.tied],
+        last=iso_or_none(group.last),
+    )
+
+
+def view_drift_part(part: DriftPart) -> DriftPartView:
+    return DriftPartView(
+        batches=[_view_batch(batch) for batch in part.batches],
+        drifted=len(part.drifted),
+        self_test=None if part.self_test is None else _view_self_test(part.self_test),
+        problem=printable(part.problem, 400),
+    )
+
+
+def _view_batch(batch: JudgedBatch) -> BatchView:
+    report = batch.report
+    why = report.explanation
+    bits = sum(edge.bits for edge in why.edges) or 1.0
+    return BatchView(
+        name=printable(batch.name, 120),
+        ended=iso_or_none(batch.ended),
+        verdict=report.verdict.value,
+        count=batch.count,
+        baseline=report.baseline_runs,
+        pairs=report.pairs,
+        missing_pairs=report.missing_pairs,
+        runs=[printable(run, 120) for run in batch.runs],
+        tests=[_view_test(test) for test in batch.signs],
+        edges=[
+            EdgeView(
+                printable(edge.first, 60),
+                printable(edge.then, 60),
+                round(edge.baseline_share, 4),
+                round(edge.batch_share, 4),
+                round(edge.bits / bits, 4),
+            )
+            for edge in why.edges[:MOST_EDGES]
+        ],
+        typical=printable(why.medoid.run, 120) if why.medoid is not None else "",
+        odd=printable(why.outlier.run, 120) if why.outlier is not None else "",
+        hard_cases=[_view_case(case) for case in report.hard_cases[:MOST_CASES]],
+        warnings=[printable(words, 300) for words in report.warnings],
+    )
+
+
+def _view_test(test: DriftTest) -> DriftTestView:
+    return DriftTestView(test.name, test.p, test.q, round(test.effect, 4), test.floor, test.batch, test.baseline)
+
+
+def _view_case(case: HardCase) -> HardCaseView:
+    evidence = printable(case.evidence, LINE_CHARS)
+    return HardCaseView(case.rule.value, printable(case.run, 120), printable(case.task, 120), evidence)
+
+
+def _view_self_test(test: SelfTest) -> SelfTestView:
+    return SelfTestView(
+        test.splits, test.alarms, round(test.rate, 4), round(test.low, 4), round(test.high, 4), test.is_sound
+    )
