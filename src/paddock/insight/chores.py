@@ -16,12 +16,8 @@ def insight_chores() -> Sequence[Chore]:
 
 
 def _observers() -> "Sequence[Observe]":
-    from importlib import import_module
-    from importlib.util import find_spec
-
+    """Of one keeper."""
+    from paddock.insight.alerts.watch import watch_alerts
     from paddock.insight.causes.watch import observe_causes
 
-    observers: list[Observe] = [observe_causes]
-    if find_spec("paddock.insight.alerts.watch") is not None:
-        observers.append(import_module("paddock.insight.alerts.watch").observe_alerts)
-    return observers
+    return (observe_causes, watch_alerts())
