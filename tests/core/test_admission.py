@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from paddock.core.admission.admit import Admission, Candidate, LimitedBy, Snapshot, admit
-from paddock.core.admission.breaker import NEVER_RAN_TASKS
 from paddock.core.admission.controls import (
     Account,
     Controls,
@@ -25,6 +24,7 @@ from paddock.core.admission.host import HostPace, HostSample
 from paddock.core.admission.pacing import Pace
 from paddock.core.admission.quota import INPUT, REQUESTS, Limit, Quota, note_call, note_rejected
 from paddock.core.admission.steering import ceiling_by_headers
+from paddock.core.causes.model import STREAK_STOPS
 from paddock.core.money.budget import Amount, BudgetBook, Cost, committed, limit_of, set_limit
 from paddock.core.trace import RateLimited, TokenUsage, TroubleKind
 
@@ -170,13 +170,13 @@ def test_one_refused_candidate_does_not_hold_up_the_others() -> None:
 
 def test_an_engine_whose_agents_never_run_is_stopped_until_somebody_resets_it() -> None:
     controls = snapshot().controls
-    for number in range(NEVER_RAN_TASKS):
+    for number in range(STREAK_STOPS):
         assert admit(snapshot(1, controls=controls), NOW).starts, number
-        controls = observe_end(controls, "claude", "claude: command not found", f"t{number}")
+        controls = observe_end(controls, "claude", "claude: command not found", f"t{number}", NOW, NOW)
     admission = admit(snapshot(1, controls=controls), NOW)
     assert limited(admission) is LimitedBy.BREAKER
     assert "command not found" in admission.refusals[0].reason
-    assert not admit(snapshot(1, controls=observe_end(controls, "claude", None, "t9")), NOW).starts
+    assert not admit(snapshot(1, controls=observe_end(controls, "claude", None, "t9", NOW + 1, NOW)), NOW).starts
     assert admit(snapshot(1, controls=reset_engine(controls, "claude")), NOW).starts
     other = candidate(1, engine="codex")
     assert admit(snapshot(candidates=(other,), controls=controls), NOW).starts
@@ -185,17 +185,16 @@ def test_an_engine_whose_agents_never_run_is_stopped_until_somebody_resets_it() 
 def test_one_agent_that_ran_starts_the_count_anew() -> None:
     controls = snapshot().controls
     for number, evidence in enumerate(("gone", "gone", None, "gone", "gone")):
-        controls = observe_end(controls, "claude", evidence, f"t{number}")
+        controls = observe_end(controls, "claude", evidence, f"t{number}", NOW, NOW)
     assert admit(snapshot(1, controls=controls), NOW).starts
 
 
 def test_one_poisoned_task_never_stops_an_engine() -> None:
     controls = snapshot().controls
     for _ in range(50):
-        controls = observe_end(controls, "claude", "gone", "t1")
-    controls = observe_end(controls, "claude", "gone", "t2")
+        controls = observe_end(controls, "claude", "gone", "t1", NOW, NOW)
     assert admit(snapshot(1, controls=controls), NOW).starts
-    controls = observe_end(controls, "claude", "gone", "t3")
+    controls = observe_end(controls, "claude", "gone", "t2", NOW, NOW)
     assert limited(admit(snapshot(1, controls=controls), NOW)) is LimitedBy.BREAKER
 
 
@@ -291,7 +290,7 @@ def test_controls_survive_a_snapshot() -> None:
     controls = admit(snapshot(3), NOW).controls
     controls = observe_call(controls, "main", TokenUsage(input_uncached=5, output=7), NOW)
     controls = observe_trouble(controls, "main", RateLimited(TroubleKind.WINDOW), NOW, seed=1)
-    controls = observe_end(controls, "claude", "gone", "t1")
+    controls = observe_end(controls, "claude", "gone", "t1", NOW, NOW)
     controls = tick(controls, {"main": 3}, CALM, NOW)
     assert msgspec.json.decode(msgspec.json.encode(controls), type=Controls) == controls
     ledger = admit(snapshot(3, ledger=BudgetBook(limits={"fleet": Amount(9.0)})), NOW).ledger

@@ -18,7 +18,7 @@ from paddock.core.review import events as rv
 from paddock.core.tasks.landing import LandingEvent, tasks_concerned
 from paddock.core.tasks.life import AttemptEvent, PersonsEvent, TaskEvent, begin, evolve, settle
 from paddock.core.tasks.task import DECIDED, FINISHED, Phase, Task, illegal
-from paddock.core.tasks.vocabulary import Role
+from paddock.core.tasks.vocabulary import USEFUL, Role
 
 if TYPE_CHECKING:
     from paddock.core.leases.lease import LeaseEvent, LeaseGranted
@@ -80,8 +80,12 @@ def _fold_task(board: Board, record: ev.Record, event: TaskEvent) -> None:
 
 
 def _fold_persons_word(board: Board, record: ev.Record, event: ev.TaskRetried | ev.TaskRejected) -> None:
-    """A person has sent it back, or has its review tried again: that begins again."""
+    """A person has sent it back, or has its review tried again: that begins again. Who has it tried again says that
+    what kept its engine from running is fixed."""
     _fold_task(board, record, event)
+    last = board.tasks[record.task].last if record.task is not None and isinstance(event, ev.TaskRetried) else None
+    if last is not None and not last.live and last.outcome not in USEFUL:
+        _forget_stop(board, last.engine, record.at)
     again = isinstance(event, ev.TaskRetried) and event.review
     known = not board.review_part.is_nothing and record.task in board.reviews.tasks
     if record.task is not None and (again or known):
@@ -272,11 +276,15 @@ def _fold_cause(board: Board, record: ev.Record, event: ce.CauseProbed | ce.Caus
     board.cause_part.put(causes)
 
 
-def _forget_stops(board: Board, _record: ev.Record, event: ev.LimitsReset) -> None:
-    if not board.cause_part.is_nothing:
-        from paddock.core.causes.evolve import forget_streaks
+def _reset_limits(board: Board, record: ev.Record, event: ev.LimitsReset) -> None:
+    _forget_stop(board, event.name, record.at)
 
-        board.cause_part.put(forget_streaks(board.causes, event.name))
+
+def _forget_stop(board: Board, name: str, at: float) -> None:
+    """Of an engine, or of an account."""
+    from paddock.core.causes.evolve import forget_streaks
+
+    board.cause_part.put(forget_streaks(board.causes, name, at))
 
 
 def _fold_budget(board: Board, _record: ev.Record, event: ev.BudgetSet) -> None:
@@ -372,7 +380,7 @@ _FOLDS: dict[type[ev.Event], Fold] = {
     ev.DaemonTroubled: _note,
     ev.SettingsAdopted: _note,
     ev.SettingsInForce: _fold_settings,
-    ev.LimitsReset: _forget_stops,
+    ev.LimitsReset: _reset_limits,
     ce.CauseFound: _fold_found_cause,
     **dict.fromkeys((ce.CauseProbed, ce.CauseSettled, ce.CauseCleared), _fold_cause),
 }

@@ -67,7 +67,7 @@ def _lines(workspace: Workspace, kept: LimitsFile | None, now: float) -> Iterato
             evidence = cut(breaker.evidence, 80)
             yield f"engine  {engine:<12} {breaker.never_ran} attempts in a row never ran: {evidence}"
         if breaker.is_open:
-            yield f"engine  {engine:<12} stopped; run {how_to_restart(engine)}"
+            yield f"engine  {engine:<12} stopped; run {how_to_restart(engine, breaker.cause)}"
     if kept.host is not None:
         host, slots = kept.host, kept.controls.host.slots
         load = f"room for {slots:.1f} agents" if limits.adapt_to_load else "load is ignored"

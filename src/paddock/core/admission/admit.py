@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from paddock.core.admission.breaker import Breaker, why_stopped
 from paddock.core.admission.clocks import current_pause
-from paddock.core.admission.controls import Account, Controls, account_of, observe_start
+from paddock.core.admission.controls import Account, Controls, account_of, observe_start, observe_trial
 from paddock.core.admission.host import AGENT_MEMORY_BYTES, Floor, HostSample, lack_of_disk, load_room, memory_room
 from paddock.core.admission.pacing import (
     COLD_START_TOKENS,
@@ -24,6 +24,7 @@ from paddock.core.admission.pacing import (
     start_tokens,
 )
 from paddock.core.admission.windows import MOST_USED, describe_window, full_window
+from paddock.core.causes.measures import Measure
 from paddock.core.money.budget import BudgetBook, Cost, OverBudget, reserve, scopes_of
 
 # Refusals are evaluated about every ten seconds; until then nothing more starts.
@@ -36,6 +37,7 @@ class LimitedBy(StrEnum):
     MEMORY = "memory"
     DISK = "disk"
     MERGE_QUEUE = "merge_queue"
+    FAILURES = "failures"
     BREAKER = "breaker"
     AUTH = "auth"
     WINDOW = "window"
@@ -67,7 +69,7 @@ class Snapshot:
 
     `host` is None if the machine was not sampled; with `adapts_to_load` false its load is ignored, but not its memory
     or disk. `disk_trouble` is the last error from a write that failed. `most_used` is the share of a
-    quota window that may be used up when an agent starts.
+    quota window that may be used up when an agent starts. `measures` are those taken on the host about failures.
     """
 
     candidates: tuple[Candidate, ...]
@@ -85,6 +87,7 @@ class Snapshot:
     merge_queue_limit: int | None = None
     pace: Pace = Pace.AUTO
     most_used: float = MOST_USED
+    measures: tuple[Measure, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +131,10 @@ def admit(snapshot: Snapshot, now: float) -> Admission:
             refusals.append(Refusal(candidate.attempt, fleet_by, reason))
             continue
         account = candidate.account
-        refusal = _refusal(candidate, account_of(controls, account), running.get(account, 0), now, snapshot)
+        breaker = controls.breakers.get(candidate.engine) or Breaker()
+        refusal = _stopped(candidate, breaker, now) or _refusal(
+            candidate, account_of(controls, account), running.get(account, 0), now, snapshot
+        )
         if refusal is not None:
             refusals.append(refusal)
             continue
@@ -142,6 +148,7 @@ def admit(snapshot: Snapshot, now: float) -> Admission:
         controls = observe_start(
             controls, account, candidate.prefix, candidate.cold_tokens, now, running=running[account]
         )
+        controls = observe_trial(controls, candidate.engine, now)
         starts.append(Start(candidate.attempt, account))
     return Admission(tuple(starts), tuple(refusals), ledger, controls)
 
@@ -168,6 +175,7 @@ def fleet_rooms(snapshot: Snapshot) -> list[tuple[int, LimitedBy, str]]:
     if limit is not None:
         reason = f"merge queue: {depth} changes waiting to land (limit {limit})"
         rooms.append((max(0, limit - depth), LimitedBy.MERGE_QUEUE, reason))
+    rooms += [(max(0, one.agents - running), LimitedBy.FAILURES, one.reason) for one in snapshot.measures]
     return rooms
 
 
@@ -181,12 +189,17 @@ def _used_up(running: int, cap: int) -> str:
     return f"agent cap reached ({running}/{cap})"
 
 
+def _stopped(candidate: Candidate, breaker: Breaker, now: float) -> Refusal | None:
+    """One agent of a stopped engine is let try now and then; until it has ended it is the only one."""
+    stopped = why_stopped(breaker, candidate.engine)
+    if stopped is None or breaker.may_try(now):
+        return None
+    return Refusal(candidate.attempt, LimitedBy.BREAKER, stopped, breaker.trial_at, candidate.engine)
+
+
 def _refusal(candidate: Candidate, account: Account, running: int, now: float, snapshot: Snapshot) -> Refusal | None:
-    """Why the candidate's engine or account does not take it, with so many agents on the account."""
+    """Why the candidate's account does not take it, with so many agents on the account."""
     name = candidate.account
-    stopped = why_stopped(snapshot.controls.breakers.get(candidate.engine) or Breaker(), candidate.engine)
-    if stopped is not None:
-        return Refusal(candidate.attempt, LimitedBy.BREAKER, stopped, on=candidate.engine)
     pause = current_pause(account.clocks, now)
     if pause is not None:
         reason = f"account {name}: {pause.reason}"

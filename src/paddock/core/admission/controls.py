@@ -1,15 +1,18 @@
 """Everything admission has learned, in one value that fits a snapshot, and the observations that change it."""
 
+from collections.abc import Mapping
+
 import msgspec
 from msgspec.structs import replace
 
-from paddock.core.admission.breaker import Breaker, note_never_ran, note_ran
+from paddock.core.admission.breaker import Breaker, follow_streaks, note_never_ran, note_ran, note_trial
 from paddock.core.admission.clocks import Clocks, clear_auth, note_success, note_trouble
 from paddock.core.admission.host import HostPace, HostSample, pace_host
 from paddock.core.admission.pacing import Pacer, note_header_seen, note_start, refill, start_tokens
 from paddock.core.admission.quota import Limit, Quota, note_admitted, note_call, note_limits, note_rejected
 from paddock.core.admission.steering import step_quota
 from paddock.core.admission.windows import Windows, note_windows
+from paddock.core.causes.model import Streak
 from paddock.core.trace import STEP_LIMIT, RateLimited, TokenUsage, TroubleKind, WindowsTold
 
 
@@ -85,11 +88,27 @@ def observe_start(
     return _with_account(controls, name, replace(account, pacer=pacer, quota=quota))
 
 
-def observe_end(controls: Controls, engine: str, never_ran: str | None, task: str) -> Controls:
+def observe_end(
+    controls: Controls, engine: str, never_ran: str | None, task: str, started: float, now: float
+) -> Controls:
     """An attempt at a task ended; `never_ran` is the evidence if its agent did not take a single step."""
     breaker = controls.breakers.get(engine) or Breaker()
-    changed = note_ran(breaker) if never_ran is None else note_never_ran(breaker, never_ran, task)
+    changed = note_ran(breaker, started) if never_ran is None else note_never_ran(breaker, never_ran, task, now)
     return replace(controls, breakers={**controls.breakers, engine: changed})
+
+
+def observe_trial(controls: Controls, engine: str, now: float) -> Controls:
+    """An agent of the engine was started; if that is stopped, to see whether it runs again."""
+    breaker = controls.breakers.get(engine)
+    if breaker is None or not breaker.is_open:
+        return controls
+    return replace(controls, breakers={**controls.breakers, engine: note_trial(breaker, now)})
+
+
+def observe_streaks(controls: Controls, streaks: Mapping[str, Streak]) -> Controls:
+    """What the log has about engines whose attempts never ran."""
+    followed = follow_streaks(controls.breakers, streaks)
+    return controls if followed == controls.breakers else replace(controls, breakers=followed)
 
 
 def tick(controls: Controls, running_by_account: dict[str, int], sample: HostSample | None, now: float) -> Controls:

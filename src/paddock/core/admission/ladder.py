@@ -55,6 +55,7 @@ _NAMES = {
     LimitedBy.MEMORY: "machine: memory",
     LimitedBy.DISK: "machine: disk",
     LimitedBy.MERGE_QUEUE: "merge queue",
+    LimitedBy.FAILURES: "failures",
 }
 _NAMED = {LimitedBy.BREAKER: "engine", LimitedBy.BUDGET: "budget"}
 
@@ -72,9 +73,11 @@ def _fleet(snapshot: Snapshot) -> Iterator[Rung]:
             yield Rung(by, snapshot.merge_queue_depth, snapshot.merge_queue_limit, reason, unit=LimitUnit.CHANGES)
         elif by is LimitedBy.DISK:
             yield Rung(by, running, 0, reason)
-        else:
+        elif by is not LimitedBy.FAILURES:
             most = int(snapshot.controls.host.slots + 1e-9) if by is LimitedBy.LOAD else running + room
             yield Rung(by, running, max(0, most), reason)
+    for one in snapshot.measures:
+        yield Rung(LimitedBy.FAILURES, running, one.agents, one.reason, until=one.until, cure=one.cure)
 
 
 def _accounts(snapshot: Snapshot, now: float) -> Iterator[Rung]:
@@ -102,7 +105,8 @@ def _engines(snapshot: Snapshot) -> Iterator[Rung]:
     for engine, breaker in snapshot.controls.breakers.items():
         stopped = why_stopped(breaker, engine)
         if stopped is not None:
-            yield Rung(LimitedBy.BREAKER, 0, 0, stopped, engine, cure=how_to_restart(engine))
+            cure = how_to_restart(engine, breaker.cause)
+            yield Rung(LimitedBy.BREAKER, 0, 0, stopped, engine, until=breaker.trial_at, cure=cure)
 
 
 def _budgets(snapshot: Snapshot) -> Iterator[Rung]:

@@ -73,7 +73,8 @@ def _failed(board: Board, names: Sequence[AttemptId]) -> Iterator[tuple[Task, At
 def _found(task: Task, attempt: Attempt, found: CauseFound, diagnosis: Diagnosis) -> CauseFound:
     free = sum(1 for one in task.attempts if one.causes and not one.counted)
     forgiven = found.cause in FORGIVEN and attempt.counted and free < MOST_FORGIVEN
-    pause = backoff(RETRY_SECONDS, free, attempt.id) if found.cause not in _WAIT_FOR_NO_CLOCK else None
+    waits = free > 0 or found.cause not in _TRIED_AT_ONCE
+    pause = backoff(RETRY_SECONDS, free, attempt.id) if waits else None
     return CauseFound(
         found.id,
         found.key,
@@ -89,8 +90,8 @@ def _found(task: Task, attempt: Attempt, found: CauseFound, diagnosis: Diagnosis
     )
 
 
-_WAIT_FOR_NO_CLOCK = frozenset({FailureCause.CONTENTION, FailureCause.DEPENDENCY})
-"""Those that fought take turns, and what is missing is not there later either."""
+_TRIED_AT_ONCE = frozenset({FailureCause.CONTENTION})
+"""The first time: those that fought take turns. Later each waits, because whoever won may be at work for long yet."""
 
 
 def _resource(diagnosis: Diagnosis) -> str:

@@ -9,6 +9,7 @@ from paddock.core import events as ev
 from paddock.core.causes.events import CauseCleared, CauseEvent, CauseFound, CauseProbed, CauseSettled
 from paddock.core.causes.model import (
     KEPT_ENDED,
+    KEPT_RESETS,
     KEPT_RUNS,
     KEPT_TASKS,
     MOST_STANDING,
@@ -94,7 +95,10 @@ def _begun(causes: Causes, event: CauseFound, at: float, attempt: Attempt) -> Ca
 
 
 def _note_miss(causes: Causes, cause: Cause, event: CauseFound, at: float, attempt: Attempt) -> Causes:
-    """Another version of the engine begins again."""
+    """Another version of the engine begins again. What ended before somebody said that it works says nothing of now."""
+    reset = max(causes.resets.get(attempt.engine, 0.0), causes.resets.get(attempt.account, 0.0))
+    if (attempt.ended or at) <= reset:
+        return causes
     before = causes.streaks.get(attempt.engine)
     version, task = _line(event.version), task_of(attempt.id)
     evidence = cause.symptom or next(iter(cause.evidence), "no call of a model was seen")
@@ -115,15 +119,22 @@ def _note_miss(causes: Causes, cause: Cause, event: CauseFound, at: float, attem
 
 
 def note_end(causes: Causes, attempt: Attempt) -> Causes:
-    """An attempt of some use shows that its engine runs; one that began before the engine was stopped does not."""
+    """An attempt that did something shows that its engine runs, unless it began before the engine was stopped."""
     streak = causes.streaks.get(attempt.engine)
-    if streak is None or attempt.outcome not in USEFUL or (streak.stops and attempt.started <= streak.last):
+    ran = attempt.outcome in USEFUL or attempt.output_tokens > 0
+    if streak is None or not ran or (streak.stops and attempt.started <= streak.last):
         return causes
-    return forget_streaks(causes, attempt.engine)
+    return _without_streaks(causes, attempt.engine)
 
 
-def forget_streaks(causes: Causes, name: str) -> Causes:
-    """Of the engine, or the engines of the account, of that name."""
+def forget_streaks(causes: Causes, name: str, at: float) -> Causes:
+    """Somebody says that the engine, or the engines of the account, of that name work again."""
+    resets = {other: when for other, when in causes.resets.items() if other != name} | {name: at}
+    latest = dict(list(resets.items())[-KEPT_RESETS:])
+    return replace(_without_streaks(causes, name), resets=latest)
+
+
+def _without_streaks(causes: Causes, name: str) -> Causes:
     kept = {engine: one for engine, one in causes.streaks.items() if name not in (engine, one.account)}
     return causes if len(kept) == len(causes.streaks) else replace(causes, streaks=kept)
 

@@ -9,8 +9,9 @@ KEPT_ENDED = 100
 MOST_STANDING = 200
 KEPT_RUNS = 50
 KEPT_TASKS = 200
-STREAK_STOPS = 3
-"""So many attempts in a row that never ran, of two tasks at the least, stop their engine."""
+KEPT_RESETS = 50
+STREAK_STOPS, STREAK_TASKS = 3, 2
+"""So many attempts in a row that never ran, of so many tasks, stop their engine."""
 
 
 class Cause(Struct, frozen=True, array_like=True, gc=False):
@@ -67,17 +68,18 @@ class Streak(Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def stops(self) -> bool:
-        return self.runs >= STREAK_STOPS and len(self.tasks) > 1
+        return self.runs >= STREAK_STOPS and len(self.tasks) >= STREAK_TASKS
 
 
 class Causes(Struct, frozen=True, array_like=True):
     """`standing` are by key; `ended` the cleared ones, the newest last; `streaks` are by engine. `newest` is the
-    highest number given."""
+    highest number given. `resets` are when somebody said last that an engine or account works again."""
 
     standing: dict[str, Cause] = {}
     ended: tuple[Cause, ...] = ()
     streaks: dict[str, Streak] = {}
     newest: int = 0
+    resets: dict[str, float] = {}
 
     def find(self, name: str) -> Cause | None:
         """By its id."""

@@ -33,7 +33,11 @@ def saturation_ends(cause: Cause) -> float:
 
 def trial_at(streak: Streak) -> float:
     """When one agent of a stopped engine may try whether it runs again."""
-    return streak.last + _doubled(TRIAL_BASE_SECONDS, TRIAL_CAP_SECONDS, streak.trials)
+    return streak.last + trial_pause(streak.trials)
+
+
+def trial_pause(trials: int) -> float:
+    return _doubled(TRIAL_BASE_SECONDS, TRIAL_CAP_SECONDS, trials)
 
 
 def takes_turns(cause: Cause, now: float) -> bool:

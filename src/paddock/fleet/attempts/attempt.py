@@ -67,7 +67,7 @@ from paddock.fleet.attempts.turn import (
 )
 from paddock.fleet.attempts.verdict import Judging, judge_attempt
 from paddock.fleet.checkpoints import checkpoint
-from paddock.fleet.dispatch.claims import renew_owned
+from paddock.fleet.dispatch.claims import renew_leases
 from paddock.fleet.dispatch.gate import Gate
 from paddock.fleet.ledger import Decision, Ledger
 from paddock.fleet.results import hear_inputs
@@ -248,7 +248,7 @@ class AttemptRun:
             if self._is_held(board):
                 return []
             now = self._site.clock.now()
-            return [self._draft(claim), *renew_owned(self._site, board.leases, task, self.attempt_id, now)]
+            return [self._draft(claim), *renew_leases(self._site, board, task, self.attempt_id, now)]
 
         await self._record(decide)
         checkpoint("turn.claimed_in_log")
@@ -386,7 +386,7 @@ class AttemptRun:
             judged = await asyncio.to_thread(judge_attempt, self._site, engine, judging)
             verdict, self._secured = judged.event, judged.secured
         answered = verdict.outcome is Outcome.ANSWERED
-        self._crew.gate.hear_end(attempt.engine, task.id, verdict.outcome, verdict.reason)
+        self._crew.gate.hear_end(attempt.engine, task.id, attempt.started, verdict)
         checkpoint("attempt.judged")
 
         def decide(board: Board) -> list[Draft]:

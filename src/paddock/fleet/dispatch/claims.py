@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from paddock.core.board import Board
+from paddock.core.causes.measures import TURNS
 from paddock.core.errors import PaddockError
 from paddock.core.events import AttemptStarted, Draft, TaskBlocked
 from paddock.core.ids import AttemptId, TaskId, attempt_id, branch_name
@@ -15,6 +16,7 @@ from paddock.core.tasks.conversations import continued_attempt, resumable_sessio
 from paddock.core.tasks.task import Attempt, Phase, Task
 from paddock.fleet.attempts.folders import can_have_folder, folder_user
 from paddock.fleet.attempts.forks import forked_conversation
+from paddock.fleet.dispatch.failures import contested_by
 from paddock.fleet.dispatch.pricing import expected_cost
 from paddock.fleet.dispatch.warm_session import Link, Links, is_awaited, sessions_at_work, warm_session
 from paddock.fleet.review.starts import claim_review
@@ -61,7 +63,7 @@ def claim_tasks(site: Site, board: Board, claims: Claims) -> list[Draft]:
         if wanted & claimed or _waits_for_folder(site, board, started):
             continue
         reserved = _reserve(spending, task, started, claims.now)
-        taken = _lease_owned(site, leases, task, started.attempt, claims.now)
+        taken = _take_leases(site, board, leases, task, started.attempt, claims.now)
         if taken is None or reserved is None:
             continue
         spending = reserved
@@ -137,18 +139,15 @@ def _claim(site: Site, board: Board, task: Task, account: str, claims: Claims) -
     return Draft(event, task=task.id, attempt=attempt_id(task.id, task.newest + 1))
 
 
-def _lease_owned(
-    site: Site, leases: lease.Leases, task: Task, attempt: AttemptId, now: float
+def _take_leases(
+    site: Site, board: Board, leases: lease.Leases, task: Task, attempt: AttemptId, now: float
 ) -> list[lease.LeaseEvent] | None:
-    """Leases on the paths the agent owns; None while someone else holds one of them."""
-    agent = site.agent_of(task)
-    if not agent.lease_owned or task.role.only_reads:
-        return []
-    holder = _holder(site, attempt)
+    """Leases on the paths the agent owns and on its turns; None while someone else holds one of them."""
+    holder = lease.Holder(name=attempt, host=site.sessions.host.name, attempt=attempt)
     events: list[lease.LeaseEvent] = []
-    for path in agent.owns:
+    for name in _wanted(site, board, task, now):
         ttl = site.config.timeouts.turn + LEASE_MARGIN_SECONDS
-        answer = decisions.acquire(leases, f"file:{path}", holder, ttl, now)
+        answer = decisions.acquire(leases, name, holder, ttl, now)
         if not isinstance(answer, decisions.Granted):
             return None
         for event in answer.events:
@@ -157,29 +156,33 @@ def _lease_owned(
     return events
 
 
-def renew_owned(site: Site, leases: lease.Leases, task: Task, attempt: AttemptId, now: float) -> list[Draft]:
+def _wanted(site: Site, board: Board, task: Task, now: float) -> dict[str, str]:
+    """The leases that its attempt starts with, and in words what each is on."""
+    return {name: name for name in _owned(site, task)} | contested_by(board, task, now)
+
+
+def _owned(site: Site, task: Task) -> list[str]:
+    agent = site.agent_of(task)
+    return [f"file:{path}" for path in agent.owns] if agent.lease_owned and not task.role.only_reads else []
+
+
+def renew_leases(site: Site, board: Board, task: Task, attempt: AttemptId, now: float) -> list[Draft]:
     """The attempt begins another turn: its leases must last for it."""
     ttl = site.config.timeouts.turn + LEASE_MARGIN_SECONDS
-    owned = {f"file:{path}" for path in site.agent_of(task).owns}
-    mine = [one for one in leases.held.values() if one.name in owned and one.holder.attempt == attempt]
-    answers = [decisions.renew(leases, held.name, held.generation, ttl, now) for held in mine]
+    owned = set(_owned(site, task))
+    held = [one for one in board.leases.held.values() if one.holder.attempt == attempt]
+    mine = [one for one in held if one.name in owned or one.name.startswith(TURNS)]
+    answers = [decisions.renew(board.leases, one.name, one.generation, ttl, now) for one in mine]
     return [Draft(event) for answer in answers if not isinstance(answer, lease.Stale) for event in answer]
 
 
-def _holder(site: Site, attempt: AttemptId) -> lease.Holder:
-    return lease.Holder(name=attempt, host=site.sessions.host.name, attempt=attempt)
-
-
-def lease_in_the_way(site: Site, leases: lease.Leases, task: Task, now: float) -> decisions.Blocker | None:
-    """Who holds what the task's agent owns; None if nobody does."""
-    agent = site.agent_of(task)
-    if not agent.lease_owned:
-        return None
+def lease_in_the_way(site: Site, board: Board, task: Task, now: float) -> tuple[decisions.Blocker, str] | None:
+    """Who holds what the task's agent owns or takes turns over, and what that is; None if nobody does."""
     holder = lease.Holder(name=f"{task.id}.{task.newest + 1}")
-    for path in agent.owns:
-        answer = decisions.acquire(leases, f"file:{path}", holder, 1.0, now)
+    for name, words in _wanted(site, board, task, now).items():
+        answer = decisions.acquire(board.leases, name, holder, 1.0, now)
         if not isinstance(answer, decisions.Granted):
-            return answer.blockers[0]
+            return answer.blockers[0], words
     return None
 
 

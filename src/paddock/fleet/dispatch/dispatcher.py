@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 
 from paddock.core.admission.admit import LimitedBy, Refusal
 from paddock.core.board import Board
+from paddock.core.causes.measures import TURNS
 from paddock.core.errors import PaddockError
 from paddock.core.ids import TaskId
+from paddock.core.leases.decisions import Blocker
 from paddock.core.tasks.dispatch import StartOrder, plan_starts
 from paddock.core.tasks.task import Task
 from paddock.fleet.attempts.forks import fork_starts
@@ -126,8 +128,9 @@ class Dispatcher:
             return reason, None
         if reason := folder_awaited(self.site, board, link, task):
             return reason, now + TICK_SECONDS
-        if (held := lease_in_the_way(self.site, board.leases, task, now)) is not None:
-            return f"{held.holder.name} holds {held.name}", now + max(TICK_SECONDS, held.expires_in_seconds)
+        if (held := lease_in_the_way(self.site, board, task, now)) is not None:
+            blocker, words = held
+            return _told_of_lease(blocker, words), now + max(TICK_SECONDS, blocker.expires_in_seconds)
         return None
 
     def _link(self, board: Board, tasks: list[Task], room: int) -> None:
@@ -136,6 +139,12 @@ class Dispatcher:
         if stand != self.linked_for:
             self.links = link_tasks(self.site, board, tasks, room, self.links)
             self.linked_for = stand
+
+
+def _told_of_lease(blocker: Blocker, words: str) -> str:
+    if blocker.name.startswith(TURNS):
+        return f"takes turns over {words}: it is the turn of {blocker.holder.name}"
+    return f"{blocker.holder.name} holds {words}"
 
 
 def _ask_again(refusals: tuple[Refusal, ...], times: list[float], now: float) -> float | None:

@@ -33,6 +33,7 @@ from paddock.core.admission.controls import (
     Controls,
     observe_call,
     observe_end,
+    observe_streaks,
     observe_trouble,
     observe_windows,
     reset_account,
@@ -43,6 +44,7 @@ from paddock.core.admission.host import Floor, HostPace, HostSample
 from paddock.core.admission.pacing import Pace
 from paddock.core.admission.quota import Quota
 from paddock.core.board import Board
+from paddock.core.events import AttemptEnded
 from paddock.core.ids import attempt_id
 from paddock.core.lead import Succeeded
 from paddock.core.money.spending import day_of, expect, with_tasks
@@ -50,6 +52,7 @@ from paddock.core.tasks.task import Task
 from paddock.core.tasks.vocabulary import PROVIDERS_DOING, Outcome
 from paddock.core.trace import RateLimited, TraceEntry, Usage, UsageScope, WindowsTold
 from paddock.engines.registry import engine_names
+from paddock.fleet.dispatch.failures import UNHEARD_SECONDS, measures_on, unheard_refusals
 from paddock.fleet.dispatch.pricing import expected_cost
 from paddock.fleet.dispatch.refusals import LIMITS_FILE, write_waiting
 from paddock.fleet.site import Site
@@ -93,6 +96,7 @@ class Gate:
     _disk_trouble: str = ""
     _disk_until: float = 0.0
     _disk_strikes: int = 0
+    _heeded: float = 0.0
 
     def __post_init__(self) -> None:
         kept = read_limits(self.site.state_dir)
@@ -120,13 +124,14 @@ class Gate:
         self.controls = reset_account(self.controls, self.site.account_of(name))
         self.save()
 
-    def hear_end(self, engine: str, task: str, outcome: Outcome, reason: str) -> None:
+    def hear_end(self, engine: str, task: str, started: float, end: AttemptEnded) -> None:
+        outcome, reason = end.outcome, end.reason
         if outcome is Outcome.NO_SPACE:
             self._hear_full_disk(reason)
         never_ran = reason if outcome is Outcome.NEVER_RAN else None
         if never_ran is not None or outcome not in SAYS_NOTHING_OF_THE_ENGINE:
             self._disk_strikes = 0
-            self.controls = observe_end(self.controls, engine, never_ran, task)
+            self.controls = observe_end(self.controls, engine, never_ran, task, started, self.site.clock.now())
             if never_ran is not None:
                 self.save()
 
@@ -141,6 +146,7 @@ class Gate:
         """Who of these may start now, in this order of preference."""
         now = self.site.clock.now()
         self._take_stock(dict(running), now)
+        self._heed(board, now)
         self._lift_quotas({self.site.engine_name(task) for task in tasks})
         fleet = self._fleet(board, running, cap, now)
         candidates = tuple(self._candidate(board, task, now) for task in tasks)
@@ -153,6 +159,17 @@ class Gate:
         self.look_at = None if is_full else now + TICK_SECONDS
         self.bound = binding_refusal(admission.refusals)
         return admission
+
+    def _heed(self, board: Board, now: float) -> None:
+        """What is known of failures: engines that never run, and providers that refused without our hearing it."""
+        if board.cause_part.is_nothing:
+            return
+        self.controls = observe_streaks(self.controls, board.causes.streaks)
+        heeded = max((cause.last for cause in board.causes.standing.values()), default=0.0)
+        for account, trouble in unheard_refusals(board, max(self._heeded, now - UNHEARD_SECONDS), now):
+            seed = crc32(f"{account}:{int(now)}".encode())
+            self.controls = observe_trouble(self.controls, account, trouble, now, seed)
+        self._heeded = max(self._heeded, heeded)
 
     def bears(self, board: Board, running: Mapping[str, int], cap: int) -> int:
         """How many agents could be running now; fewer than the cap where something else is short."""
@@ -292,6 +309,7 @@ def take_snapshot(
         merge_queue_limit=limits.merge_queue,
         pace=Pace(limits.pace),
         most_used=limits.window_percent / 100,
+        measures=measures_on(board, site.sessions.host.name, now),
     )
 
 

@@ -43,5 +43,10 @@ def read_stopped(state_dir: Path) -> list[StoppedEngine]:
     kept = read_hint(state_dir / LIMITS_FILE, _Limits)
     if kept is None:
         return []
-    reasons = {engine: why_stopped(breaker, engine) for engine, breaker in kept.controls.breakers.items()}
-    return [StoppedEngine(engine, reason, how_to_restart(engine)) for engine, reason in reasons.items() if reason]
+    breakers = kept.controls.breakers
+    reasons = {engine: why_stopped(breaker, engine) for engine, breaker in breakers.items()}
+    return [
+        StoppedEngine(engine, reason, how_to_restart(engine, breakers[engine].cause))
+        for engine, reason in reasons.items()
+        if reason
+    ]
