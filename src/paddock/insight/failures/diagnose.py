@@ -65,7 +65,7 @@ def _features(members: Sequence[Reading]) -> list[Features]:
     templates = Templates(line.template for reading in members for line in reading.lines)
     return [
         Features(
-            templates.of(reading.root.template) if reading.root is not None else "",
+            reading.root.key if reading.root is not None else "",
             frozenset(templates.of(template) for template in reading.templates),
         )
         for reading in members
@@ -138,7 +138,7 @@ def _common(traces: Sequence[Trace], name: str) -> str:
 
 def _id_of(readings: Sequence[Reading], verdict: Verdict, sign: str, symptom_key: str) -> str:
     """By the line at the root that most of them have."""
-    root = _usual(reading.root.template for reading in readings if reading.root is not None)
+    root = _usual(reading.root.key for reading in readings if reading.root is not None)
     return _digest(f"{verdict.because.value}\0{sign}\0{root or symptom_key}")
 
 

@@ -12,6 +12,8 @@ from paddock.insight.trace import KeptTrace, StepStatus
 ERROR, OUTPUT, STEP, CALL = "error", "output", "step", "call"
 
 LINE_CHARS = 480
+CUT = " … "
+FEW_LINES = 3
 WINDOW_LINES = 60
 ERROR_LINES = 40
 STEP_LINES = 6
@@ -35,24 +37,30 @@ _FRAMES = ('file "', "at ", "in <module>", "^^^", "~~~", "...<", "from /", "goro
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """`where` is as in Evidence; `place` grows from the first of the window to the last."""
+    """`where` is as in Evidence; `place` grows from the first of the window to the last. `is_word`: the harness says
+    it in so few lines that each counts, whatever it says."""
 
     text: str
     where: str
     place: int
+    is_word: bool = False
+
+    @property
+    def is_cut(self) -> bool:
+        return CUT in self.text
 
 
 def window_of(kept: KeptTrace, refused: Sequence[int] = ()) -> tuple[Line, ...]:
     """Steps first, then the output, then calls, and what the harness said last: it has seen the end."""
-    found: list[Line] = []
-    for where, lines in (
-        (STEP, _step_lines(kept)),
-        (OUTPUT, _of_text(kept.trace.tail, WINDOW_LINES)),
-        (CALL, (f"HTTP {status}" for status in refused[-3:])),
-        (ERROR, _of_text(kept.trace.error, ERROR_LINES)),
-    ):
-        found += [Line(text, where, 0) for text in lines]
-    return tuple(Line(line.text, line.where, place) for place, line in enumerate(found))
+    said = _of_text(kept.trace.error, ERROR_LINES)
+    found = [(text, STEP) for text in _step_lines(kept)]
+    found += [(text, OUTPUT) for text in _of_text(kept.trace.tail, WINDOW_LINES)]
+    found += [(f"HTTP {status}", CALL) for status in refused[-3:]]
+    found += [(text, ERROR) for text in said]
+    is_brief = len(said) <= FEW_LINES
+    return tuple(
+        Line(text, where, place, is_word=is_brief and where == ERROR) for place, (text, where) in enumerate(found)
+    )
 
 
 def _step_lines(kept: KeptTrace) -> Iterator[str]:
@@ -93,7 +101,7 @@ def _plain(line: str) -> str:
     if len(flat) <= LINE_CHARS:
         return flat
     half = LINE_CHARS // 2
-    return f"{flat[:half]} … {flat[-half:]}"
+    return f"{flat[:half]}{CUT}{flat[-half:]}"
 
 
 def _is_noise(line: str) -> bool:

@@ -1,14 +1,15 @@
 """What is read of one failed run before runs are compared: its lines, the one at the root of it, the one that shows."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from paddock.insight.failures.lines import CALL, ERROR, OUTPUT, STEP, window_of
+from paddock.insight.failures.lines import CALL, ERROR, OUTPUT, STEP, Line, window_of
 from paddock.insight.failures.salience import Reader, Salient
 from paddock.insight.failures.vocabulary import FailureCause
 from paddock.insight.trace import EndState, KeptTrace, Result
 
 CLEAR, USUAL = 3, 2
+FINAL_LINES = 2
 """Strengths of signs from which on a line is the root of a failure."""
 _TRUST = {ERROR: 3, CALL: 2, OUTPUT: 1, STEP: 0}
 _PROVIDER = frozenset({FailureCause.RATE_LIMIT, FailureCause.OVERLOAD})
@@ -56,22 +57,48 @@ class Reading:
 
 def read_run(kept: KeptTrace, reader: Reader, refused: Sequence[int], *, tells_steps: bool) -> Reading:
     """`tells_steps`: other runs of the same source have steps, so that one without any made none."""
-    task = kept.trace.task
-    lines = tuple(found for line in window_of(kept, refused) if (found := reader.salient(line, task)) is not None)
-    root = _root_of(lines)
+    window = window_of(kept, refused)
+    worked = kept.step_count > 0
+    lines = tuple(
+        found for line in window if (found := reader.salient(line, kept.trace.task, worked=worked)) is not None
+    )
+    root = _root_of(lines) or _last_resort(window, lines, worked=worked)
     symptom, key = _symptom_of(kept, lines)
-    templates = frozenset(salient.template for salient in lines) or frozenset({f"<{key}>"})
-    return Reading(kept, lines, root, symptom, key, templates, _has_spoken(kept, lines, refused, tells_steps))
+    spoke = _has_spoken(kept, lines, refused, tells_steps)
+    return Reading(kept, lines, root, symptom, key, _templates(lines) or frozenset({f"<{key}>"}), spoke)
 
 
 def _root_of(lines: tuple[Salient, ...]) -> Salient | None:
     """The strongest; of those as strong what the harness said, and then the last."""
-    tells = [salient for salient in lines if salient.sign is not None and salient.strength > 0]
-    return max(tells, key=_weight, default=None)
+    return max((salient for salient in lines if salient.strength >= USUAL), key=_weight, default=None)
 
 
 def _weight(salient: Salient) -> tuple[int, int, int]:
     return salient.strength, _TRUST[salient.line.where], salient.line.place
+
+
+def _last_resort(window: Sequence[Line], lines: tuple[Salient, ...], *, worked: bool) -> Salient | None:
+    """What follows from many causes tells of one if it is the last thing that is heard of a run."""
+    weak = [salient for salient in lines if salient.strength > 0]
+    if not weak:
+        return None
+    said = [salient for salient in weak if salient.line.where == ERROR]
+    final = weak[-1]
+    if said:
+        return replace(said[-1], strength=USUAL)
+    outputs = [line.place for line in window if line.where == OUTPUT]
+    is_final = bool(outputs) and final.line.where == OUTPUT and final.line.place >= outputs[-1] - FINAL_LINES
+    return replace(final, strength=USUAL) if is_final and not worked else final
+
+
+def _templates(lines: tuple[Salient, ...]) -> frozenset[str]:
+    """What lines say and what trouble they name; a line that was cut, or that is only the name of how it ended, counts
+    where there is no other."""
+    whole = [line for line in lines if not line.line.is_cut]
+    telling = [line for line in whole if line.sign is not None or " " in line.template]
+    return frozenset(
+        part for line in (telling or whole or lines) for part in (line.template, line.key if line.tells else "") if part
+    )
 
 
 def _symptom_of(kept: KeptTrace, lines: tuple[Salient, ...]) -> tuple[str, str]:

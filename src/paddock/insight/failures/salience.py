@@ -3,18 +3,19 @@
 from dataclasses import dataclass
 from functools import cache
 
-from paddock.insight.failures.lines import CALL, ERROR, STEP, Line
+from paddock.insight.failures.lines import CALL, OUTPUT, STEP, Line
 from paddock.insight.failures.masks import mask
 from paddock.insight.failures.phrases import Sign, SignBook, words_in
+from paddock.insight.failures.vocabulary import FailureCause
 
 _SALIENT = frozenset(
-    b"abort aborted broken cannot conflict corrupt crash crashed critical denied error errors exceeded exception"
-    b" exhausted fail failed failing fails failure fatal forbidden illegal invalid killed limit locked lost missing no"
-    b" not overload overloaded panic refused rejected stopped timeout unable unavailable undefined unexpected unhandled"
-    b" unknown unreachable unrecognized unsupported violation".split()
+    b"abort aborted already broken cannot conflict corrupt crash crashed critical denied error errors exceeded"
+    b" exception exhausted fail failed failing fails failure fatal forbidden illegal invalid killed overload overloaded panic"
+    b" refused rejected timeout unable unavailable undefined unexpected unhandled unreachable unrecognized unsupported"
+    b" violation".split()
 )
 _SALIENT_ENDINGS = (b"error", b"exception", b"failure", b"timeout")
-_NAMING = frozenset({"missing-module", "missing-command", "missing-library", "port-in-use"})
+_NAMING = frozenset({"missing-module", "missing-command", "missing-library", "port-in-use", "name-in-use"})
 """Signs of which what is quoted matters: another module is another cause."""
 _GUESS = ("warning:", "warn ", "[warn", "warn:", "deprecat", "debug", "info:", "[info")
 MOST_WORDS = 40
@@ -29,6 +30,17 @@ class Salient:
     template: str
     sign: Sign | None
     strength: int
+
+    @property
+    def tells(self) -> bool:
+        return self.sign is not None and self.strength > 0
+
+    @property
+    def key(self) -> str:
+        """The same for lines that name the same trouble, however they are worded."""
+        if self.sign is None:
+            return self.template
+        return f"<{self.sign.name}>{self.template if self.sign.name in _NAMING else ''}"
 
 
 @cache
@@ -50,7 +62,8 @@ class Reader:
         self._signs: dict[str, tuple[Sign | None, bool]] = {}
         self._book = book()
 
-    def salient(self, line: Line, task: str) -> Salient | None:
+    def salient(self, line: Line, task: str, *, worked: bool) -> Salient | None:
+        """`worked`: the agent was at work when it failed, and an error that it met was likely its own."""
         known = self._signs.get(line.text)
         if known is None:
             words = words_in(line.text)
@@ -58,11 +71,11 @@ class Reader:
             known = sign, sign is not None or _is_salient(words)
             self._signs[line.text] = known
         sign, is_salient = known
-        if not is_salient and line.where not in (ERROR, CALL):
+        if not is_salient and not line.is_word:
             return None
         template = mask(line.text, task, keeps_quoted=sign is not None and sign.name in _NAMING)
         short = " ".join(template.split(" ", MOST_WORDS)[:MOST_WORDS])
-        return Salient(line, short, sign, _strength(sign, line))
+        return Salient(line, short, sign, 0 if sign is None else _strength(sign, line, worked=worked))
 
 
 def _is_salient(words: bytes) -> bool:
@@ -70,9 +83,10 @@ def _is_salient(words: bytes) -> bool:
     return not _SALIENT.isdisjoint(split) or any(word.endswith(_SALIENT_ENDINGS) for word in split)
 
 
-def _strength(sign: Sign | None, line: Line) -> int:
-    """A step that fails is everyday work, and a warning is one because it went on."""
-    if sign is None:
-        return 0
-    is_guess = line.where == STEP or line.text[:24].lower().startswith(_GUESS)
-    return max(0, sign.strength - 1) if is_guess else sign.strength
+def _strength(sign: Sign, line: Line, *, worked: bool) -> int:
+    """A step that fails is everyday work, a refusal may be one that the run got over, and a warning is one because it
+    went on."""
+    doubts = line.where in (STEP, CALL) or line.text[:24].lower().startswith(_GUESS)
+    if worked and line.where == OUTPUT and sign.cause is FailureCause.DEPENDENCY:
+        doubts += 2
+    return max(0, sign.strength - doubts)
