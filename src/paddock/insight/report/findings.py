@@ -1,18 +1,18 @@
 """What a report says of failures, of drift and of alerts: the most important of it, and how much is left out."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from paddock.core.alerts.model import Alert, Alerts, by_urgency
 from paddock.core.causes.vocabulary import FailureCause
 from paddock.insight.drift.report import DriftReport, DriftTest, HardCase, SelfTest, Verdict
+from paddock.insight.failures.batch import FailureBatch
 from paddock.insight.failures.cluster import Cluster
 
 MOST_CLUSTERS = 8
-MOST_LINES = 3
-MOST_NAMES = 12
+TIME_BINS = 28
 MOST_ALERTS = 12
 
 
@@ -21,29 +21,18 @@ class CauseCount(msgspec.Struct, frozen=True):
     runs: int
 
 
-class FailureGroup(msgspec.Struct, frozen=True):
-    """A cluster of failures. `lines` are what its cause rests on, `runs` some of its `count` runs."""
-
-    id: str
-    cause: FailureCause
-    title: str
-    symptom: str
-    count: int
-    tasks: int
-    lines: tuple[str, ...]
-    runs: tuple[str, ...]
-    tied: tuple[FailureCause, ...]
-    last: float | None
-
-
 class FailurePart(msgspec.Struct, frozen=True):
-    """`failed` of `runs` attempts. `clusters` there are, of which the largest are in `groups`."""
+    """`failed` of `runs` attempts, in so many clusters, of which the largest are in `top`; `times` says for each of
+    those when its failures were, from the beginning of the time asked about to its end. `cut`: there were more
+    attempts, and these are the latest."""
 
     runs: int
     failed: int
     clusters: int
+    cut: bool = False
     causes: tuple[CauseCount, ...] = ()
-    groups: tuple[FailureGroup, ...] = ()
+    top: tuple[Cluster, ...] = ()
+    times: tuple[tuple[int, ...], ...] = ()
 
 
 class JudgedBatch(msgspec.Struct, frozen=True):
@@ -86,34 +75,31 @@ class AlertPart(msgspec.Struct, frozen=True):
     more: int = 0
 
 
-def sum_failures(clusters: Sequence[Cluster], runs: int) -> FailurePart:
+def sum_failures(batch: FailureBatch, ends: Mapping[str, float | None], began: float, now: float) -> FailurePart:
+    """`ends` are the times of attempts by their names."""
     counts: Counter[FailureCause] = Counter()
-    for cluster in clusters:
+    for cluster in batch.clusters:
         counts[cluster.cause] += len(cluster.runs)
     causes = sorted(counts.items(), key=lambda one: (-one[1], one[0].value))
+    top = batch.clusters[:MOST_CLUSTERS]
     return FailurePart(
-        runs=runs,
-        failed=counts.total(),
-        clusters=len(clusters),
+        runs=batch.runs,
+        failed=batch.failed,
+        clusters=len(batch.clusters),
+        cut=batch.is_cut,
         causes=tuple(CauseCount(cause, count) for cause, count in causes),
-        groups=tuple(_group(cluster) for cluster in clusters[:MOST_CLUSTERS]),
+        top=tuple(top),
+        times=tuple(_times([ends.get(run) for run in cluster.runs], began, now) for cluster in top),
     )
 
 
-def _group(cluster: Cluster) -> FailureGroup:
-    lines = tuple(dict.fromkeys(one.line for one in cluster.evidence))
-    return FailureGroup(
-        id=cluster.id,
-        cause=cluster.cause,
-        title=cluster.title,
-        symptom=cluster.symptom,
-        count=len(cluster.runs),
-        tasks=len(cluster.tasks),
-        lines=lines[:MOST_LINES],
-        runs=cluster.runs[-MOST_NAMES:],
-        tied=cluster.tied,
-        last=cluster.last,
-    )
+def _times(ends: Sequence[float | None], began: float, now: float) -> tuple[int, ...]:
+    bins = [0] * TIME_BINS
+    width = max(1.0, now - began) / TIME_BINS
+    for at in ends:
+        if at is not None and began <= at <= now:
+            bins[min(TIME_BINS - 1, int((at - began) / width))] += 1
+    return tuple(bins)
 
 
 def sum_alerts(alerts: Alerts, since: float) -> AlertPart:

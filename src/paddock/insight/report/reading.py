@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING
 from paddock.core.board import Board
 from paddock.core.events import Record
 from paddock.insight.costs.context_files import find_context_files
-from paddock.insight.costs.reading import OWN_LABEL, brief_sizes, read_fleet_costs
+from paddock.insight.costs.reading import brief_sizes, read_fleet_costs
 from paddock.insight.costs.report import report_costs
 from paddock.insight.costs.waste import fates_of
 from paddock.insight.costs.weeks import weekly_costs
 from paddock.insight.dataset.current import open_current
-from paddock.insight.failures.diagnose import diagnose
+from paddock.insight.dataset.dataset import Dataset
+from paddock.insight.dataset.headers import FLEET
+from paddock.insight.failures.batch import diagnose_batch
+from paddock.insight.failures.failed import ended_at
 from paddock.insight.report import checks
 from paddock.insight.report.batches import judge_last
-from paddock.insight.report.findings import sum_alerts, sum_failures
+from paddock.insight.report.findings import DriftPart, FailurePart, sum_alerts, sum_failures
 from paddock.insight.report.landings import count_landings
 from paddock.insight.report.offenders import find_offenders
 from paddock.insight.report.phase_times import MOST_RECORDS, TimeUse, clock_phases, time_use
@@ -37,8 +40,8 @@ def read_report(workspace: "Workspace", began: float | None, now: float) -> Repo
 
     since = began or 0.0
     with open_current(workspace) as dataset:
-        runs = dataset.runs(Selection(label=OWN_LABEL), limit=MOST_RUNS)
-        symbols = dataset.symbols
+        failures = read_failures(dataset, began, now)
+        drift = read_drift(dataset, began, now)
     with closing(workspace.read()) as store:
         board = store.board()
         costs = read_fleet_costs(workspace, board, store.records)
@@ -47,8 +50,6 @@ def read_report(workspace: "Workspace", began: float | None, now: float) -> Repo
         slow = checks.find_slow_checks(in_order(store.records, checks.KINDS, board, began))
         briefs = brief_sizes(store.records)
     files = find_context_files(workspace.top, Path.home(), workspace.config)
-    window = Selection(since=began)
-    recent = [kept for kept in runs if window.takes(kept.trace)]
     return Report(
         repository=workspace.repo.name,
         began=began,
@@ -58,12 +59,25 @@ def read_report(workspace: "Workspace", began: float | None, now: float) -> Repo
         weeks=tuple(weekly_costs(board, costs, fates, now)),
         time=time,
         time_problem=problem,
-        failures=sum_failures(diagnose(recent), len(recent)),
-        drift=judge_last(runs, symbols, now, since),
+        failures=failures,
+        causes=board.causes,
+        drift=drift,
         alerts=sum_alerts(board.alerts, since),
         checks=tuple(slow),
         offenders=find_offenders(board, costs, fates, since),
     )
+
+
+def read_failures(dataset: Dataset, began: float | None, now: float) -> FailurePart:
+    where = Selection(label=FLEET, since=began)
+    batch = diagnose_batch(dataset, where)
+    ends = {kept.trace.run: ended_at(kept.trace) for kept in dataset.runs(where, failed=True)}
+    first = min((at for at in ends.values() if at is not None), default=now)
+    return sum_failures(batch, ends, first if began is None else began, now)
+
+
+def read_drift(dataset: Dataset, began: float | None, now: float) -> DriftPart:
+    return judge_last(dataset.runs(Selection(label=FLEET), limit=MOST_RUNS), dataset.symbols, now, began or 0.0)
 
 
 def read_time_use(store: Store, board: Board, since: float) -> tuple[TimeUse | None, str]:

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from paddock.core.causes.model import Causes
 from paddock.insight.costs.report import CostReport
 from paddock.insight.costs.weeks import WeekCost
 from paddock.insight.report.checks import SlowCheck
@@ -24,6 +25,7 @@ class Report(msgspec.Struct, frozen=True):
     time: TimeUse | None
     time_problem: str
     failures: FailurePart
+    causes: Causes
     drift: DriftPart
     alerts: AlertPart
     checks: tuple[SlowCheck, ...]
@@ -53,10 +55,10 @@ def opening_words(report: Report) -> str:
 
 def _trouble(report: Report) -> str:
     words = []
-    if report.failures.groups:
-        first = report.failures.groups[0]
-        share = first.count / report.failures.failed
-        if first.count > 1 and share >= 0.2:
+    if report.failures.top:
+        first = report.failures.top[0]
+        share = len(first.runs) / report.failures.failed
+        if len(first.runs) > 1 and share >= 0.2:
             words.append(f" {share:.0%} of the failures have one cause: {first.cause.value}.")
     if report.drift.drifted:
         count = len(report.drift.drifted)

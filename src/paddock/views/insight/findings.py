@@ -4,11 +4,14 @@ import msgspec
 
 from paddock.core.ids import printable
 from paddock.insight.drift.report import DriftTest, HardCase, SelfTest
-from paddock.insight.report.findings import DriftPart, FailureGroup, FailurePart, JudgedBatch
-from paddock.views.document import iso_or_none
+from paddock.insight.report.findings import DriftPart, FailurePart, JudgedBatch
+from paddock.views.document import iso_or_none, view_of
+from paddock.views.insight.failures import ClusterView, EvidenceView, MeasuresView, Situation, view_cluster
 
 MOST_EDGES = 5
 MOST_CASES = 10
+MOST_RUNS = 50
+MOST_LINES = 6
 LINE_CHARS = 240
 
 
@@ -17,30 +20,40 @@ class CauseView(msgspec.Struct, frozen=True):
     runs: int
 
 
-class FailureGroupView(msgspec.Struct, frozen=True):
-    """A cluster of `count` failures at `tasks` tasks; `runs` are the newest of them, and `lines` what its cause rests
-    on. `tied` are the causes that the evidence cannot tell apart."""
+class ClusterCard(msgspec.Struct, frozen=True):
+    """A cluster of `count` failures at `tasks` tasks, as `paddock failures` tells it: some of its runs, and the first
+    lines that its cause rests on. `times` says when they were, in equal parts of the time asked about."""
 
     id: str
+    symptom: str
     cause: str
     title: str
-    symptom: str
+    tied: list[str]
     count: int
     tasks: int
-    lines: list[str]
     runs: list[str]
-    tied: list[str]
+    evidence: list[EvidenceView]
+    measures: MeasuresView
+    engine: str
+    host: str
+    account: str
+    resource: str
     last: str | None
+    times: tuple[int, ...]
+    done: list[str]
+    next: list[str]
 
 
 class FailuresPartView(msgspec.Struct, frozen=True):
-    """`failed` of `runs` attempts, in so many `clusters`, of which the largest are in `groups`."""
+    """`failed` of `runs` attempts, in so many `clusters`, of which the largest are in `top`. `cut`: there were more
+    attempts, and these are the latest."""
 
     runs: int
     failed: int
+    cut: bool
     clusters: int
     causes: list[CauseView]
-    groups: list[FailureGroupView]
+    top: list[ClusterCard]
 
 
 class DriftTestView(msgspec.Struct, frozen=True):
@@ -112,29 +125,24 @@ class DriftPartView(msgspec.Struct, frozen=True):
     problem: str
 
 
-def view_failure_part(part: FailurePart) -> FailuresPartView:
+def view_failure_part(part: FailurePart, situation: Situation) -> FailuresPartView:
     return FailuresPartView(
         runs=part.runs,
         failed=part.failed,
+        cut=part.cut,
         clusters=part.clusters,
         causes=[CauseView(one.cause.value, one.runs) for one in part.causes],
-        groups=[_view_group(group) for group in part.groups],
+        top=[
+            _view_card(view_cluster(cluster, situation), times)
+            for cluster, times in zip(part.top, part.times, strict=True)
+        ],
     )
 
 
-def _view_group(group: FailureGroup) -> FailureGroupView:
-    return FailureGroupView(
-        id=group.id,
-        cause=group.cause.value,
-        title=printable(group.title, 120),
-        symptom=printable(group.symptom, LINE_CHARS),
-        count=group.count,
-        tasks=group.tasks,
-        lines=[printable(line, LINE_CHARS) for line in group.lines],
-        runs=[printable(run, 120) for run in group.runs],
-        tied=[cause.value for cause in group.tied],
-        last=iso_or_none(group.last),
-    )
+def _view_card(cluster: ClusterView, times: tuple[int, ...]) -> ClusterCard:
+    own = {"count": len(cluster.runs), "tasks": len(cluster.tasks), "times": times}
+    runs = [printable(run, 120) for run in cluster.runs[: -MOST_RUNS - 1 : -1]]
+    return view_of(ClusterCard, cluster, runs=runs, evidence=cluster.evidence[:MOST_LINES], **own)
 
 
 def view_drift_part(part: DriftPart) -> DriftPartView:

@@ -12,6 +12,7 @@ from paddock.insight.report.report import Report, opening_words
 from paddock.views.alerts import AlertView, view_alert
 from paddock.views.cost_report import CostReportView, SplitView, dollars, view_cost_report, view_split
 from paddock.views.document import Document, iso, iso_or_none
+from paddock.views.insight.failures import Situation
 from paddock.views.insight.findings import DriftPartView, FailuresPartView, view_drift_part, view_failure_part
 
 
@@ -141,7 +142,7 @@ def view_report(report: Report) -> ReportView:
         weeks=[view_week(week) for week in report.weeks],
         time=None if report.time is None else _view_time(report.time),
         time_problem=report.time_problem,
-        failures=view_failure_part(report.failures),
+        failures=view_failure_part(report.failures, Situation(report.causes, report.ended)),
         drift=view_drift_part(report.drift),
         alerts=AlertsPartView(alerts.raised, [view_alert(alert) for alert in alerts.standing], alerts.more),
         checks=[_view_check(check) for check in report.checks],

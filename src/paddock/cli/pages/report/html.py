@@ -13,6 +13,7 @@ from paddock.cli.pages.report.words import (
     batch_words,
     drift_words,
     duration,
+    evidence_lines,
     failures_words,
     money,
     percent,
@@ -22,12 +23,13 @@ from paddock.cli.pages.report.words import (
     time_words,
 )
 from paddock.cli.terminal.text import plural
-from paddock.views.insight.findings import BatchView, FailureGroupView
+from paddock.views.insight.findings import BatchView, ClusterCard
 from paddock.views.insight.report import ReportView
 
 OWN_STYLE = """
 .report { max-width: 1120px; } .report .panel { margin-bottom: var(--s4); break-inside: avoid; }
-.report td { overflow-wrap: break-word; } .report .tw { overflow-x: auto; } .report .in > * + * { margin-top: var(--s3); }
+.report td { overflow-wrap: break-word; }
+.report .tw { overflow-x: auto; } .report .in > * + * { margin-top: var(--s3); }
 .report .key { display: inline-block; width: 10px; height: 10px; margin-right: 6px; border-radius: 2px;
   background: var(--c); }
 .report .lines { display: grid; gap: 2px; margin-top: 4px; font: 11.5px/17px var(--mono); color: var(--ink2); }
@@ -116,12 +118,12 @@ def _time(report: ReportView) -> Markup:
 def _failures(report: ReportView) -> Markup:
     part = report.failures
     body: Child = None
-    if part.groups:
+    if part.top:
         body = join(
             table(("cause", "attempts", ""), _cause_rows(report), numbers=(1,)),
-            [_group(one) for one in part.groups],
+            [_group(one) for one in part.top],
         )
-    more = part.clusters - len(part.groups)
+    more = part.clusters - len(part.top)
     rest = dim(f"{more:,} smaller clusters: paddock failures") if more > 0 else None
     return panel("Why things failed", "", element("p", failures_words(report), class_="soft"), body, rest)
 
@@ -135,16 +137,17 @@ def _cause_rows(report: ReportView) -> list[tuple[Child, ...]]:
     ]
 
 
-def _group(group: FailureGroupView) -> Markup:
+def _group(group: ClusterCard) -> Markup:
     tied = f", could also be {' or '.join(group.tied)}" if group.tied else ""
     named = f"{', '.join(group.runs[:6])}{' …' if group.count > 6 else ''}"
     state = CAUSE_STATES.get(group.cause, "plain")
-    lines = [line for line in group.lines if line != group.symptom]
+    lines = evidence_lines(group)
     return element(
         "div",
         element("p", element("b", f"{group.count:,}× "), element("code", group.symptom)),
         element("p", element("span", group.cause, class_=f"st {state}"), f" {group.title}{tied}", class_="soft"),
         element("div", [element("div", line) for line in lines], class_="lines") if lines else None,
+        [element("p", words, class_="soft") for words in group.done],
         element("p", f"{plural(group.tasks, 'task')}, attempts {named}", class_="dim"),
         class_="top-gap",
     )

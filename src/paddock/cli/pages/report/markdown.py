@@ -6,6 +6,7 @@ from paddock.cli.pages.report.words import (
     batch_words,
     drift_words,
     duration,
+    evidence_lines,
     failures_words,
     money,
     percent,
@@ -101,11 +102,12 @@ def _failures(report: ReportView) -> Iterator[str]:
     yield "## Why things failed"
     yield ""
     yield failures_words(report)
-    for group in report.failures.groups[:MOST_GROUPS]:
+    for group in report.failures.top[:MOST_GROUPS]:
         yield ""
         tied = f", or {', or '.join(group.tied)}" if group.tied else ""
         yield f"- **{group.count}× {group.cause}**{tied}, {plural(group.tasks, 'task')}: {_code(group.symptom)}"
-        yield from (f"  - {_code(line)}" for line in group.lines if line != group.symptom)
+        yield from (f"  - {_code(line)}" for line in evidence_lines(group))
+        yield from (f"  - {_plain(words)}" for words in group.done)
 
 
 def _drift(report: ReportView) -> Iterator[str]:

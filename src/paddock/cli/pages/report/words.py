@@ -2,10 +2,11 @@
 
 from paddock.core.durations import format_duration
 from paddock.views.cost_report import SplitView
-from paddock.views.insight.findings import BatchView, DriftTestView
+from paddock.views.insight.findings import BatchView, ClusterCard, DriftTestView
 from paddock.views.insight.report import ReportView
 
 UNKNOWN = "unknown"
+SHOWN_LINES = 4
 SPLIT = (
     ("start-up context", "waiting", "startup_usd"),
     ("work", "running", "work_usd"),
@@ -96,6 +97,12 @@ def failures_words(report: ReportView) -> str:
     if not part.failed:
         return f"None of {part.runs:,} attempts failed."
     return f"{part.failed:,} of {part.runs:,} attempts failed, in {part.clusters:,} clusters."
+
+
+def evidence_lines(card: ClusterCard) -> list[str]:
+    """What the cause rests on, without what the symptom says already."""
+    lines = dict.fromkeys(one.line for one in card.evidence if one.line != card.symptom)
+    return list(lines)[:SHOWN_LINES]
 
 
 def time_words(report: ReportView) -> str:
