@@ -6,6 +6,8 @@ import click
 
 SUBCOMMANDS: dict[str, str] = {
     "list": "traces_list",
+    "show": "traces_show",
+    "diff": "traces_diff",
     "crosscheck": "traces_crosscheck",
 }
 """By name the module, which has it as `NAME_command`, in the order in which help lists them."""

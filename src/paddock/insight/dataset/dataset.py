@@ -123,6 +123,18 @@ class Dataset:
                 return self._decode(blob, tail)
         return None
 
+    def batches_of(self, run: str) -> list[str]:
+        """The labels under which there is a run of that name."""
+        with self._look():
+            rows = self._db.execute("SELECT label FROM run WHERE run=? ORDER BY label", (run,))
+            return [str(label) for (label,) in rows]
+
+    def names_like(self, start: str, label: str, limit: int = 20) -> list[str]:
+        """Of runs whose name begins so."""
+        sql = "SELECT run FROM run WHERE label=? AND substr(run, 1, ?)=? ORDER BY key LIMIT ?"
+        with self._look():
+            return [str(run) for (run,) in self._db.execute(sql, (label, len(start), start, limit))]
+
     def run(self, key: int) -> KeptTrace | None:
         with self._look():
             for blob, tail in self._db.execute("SELECT kept, tail FROM run WHERE key=?", (key,)):
