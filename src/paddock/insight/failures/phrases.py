@@ -13,6 +13,12 @@ from paddock.insight.failures.vocabulary import FailureCause
 THEN = "…"
 """In a phrase: anything may stand between what is before and what is after, in this order."""
 
+
+def listed(text: str) -> tuple[str, ...]:
+    """Phrases with semicolons between them."""
+    return tuple(" ".join(phrase.split()) for phrase in text.split(";") if phrase.strip())
+
+
 _LETTERS = b"abcdefghijklmnopqrstuvwxyz0123456789"
 _TABLE = bytes(code if code in _LETTERS else 32 for code in range(256))
 

@@ -10,9 +10,9 @@ from paddock.insight.failures.vocabulary import FailureCause
 
 _SALIENT = frozenset(
     b"abort aborted already broken cannot conflict corrupt crash crashed critical denied error errors exceeded"
-    b" exception exhausted fail failed failing fails failure fatal forbidden illegal invalid killed overload overloaded panic"
-    b" refused rejected timeout unable unavailable undefined unexpected unhandled unreachable unrecognized unsupported"
-    b" violation".split()
+    b" exception exhausted fail failed failing fails failure fatal forbidden illegal invalid killed overload overloaded"
+    b" panic refused rejected timeout unable unavailable undefined unexpected unhandled unreachable unrecognized"
+    b" unsupported violation".split()
 )
 _SALIENT_ENDINGS = (b"error", b"exception", b"failure", b"timeout")
 _NAMING = frozenset({"missing-module", "missing-command", "missing-library", "port-in-use", "name-in-use"})
@@ -86,7 +86,7 @@ def _is_salient(words: bytes) -> bool:
 def _strength(sign: Sign, line: Line, *, worked: bool) -> int:
     """A step that fails is everyday work, a refusal may be one that the run got over, and a warning is one because it
     went on."""
-    doubts = line.where in (STEP, CALL) or line.text[:24].lower().startswith(_GUESS)
+    doubts = int(line.where in (STEP, CALL) or line.text[:24].lower().startswith(_GUESS))
     if worked and line.where == OUTPUT and sign.cause is FailureCause.DEPENDENCY:
         doubts += 2
     return max(0, sign.strength - doubts)

@@ -1,629 +1,282 @@
 """How an environment says that something is missing in it, or is there in a version that does not fit."""
 
-from paddock.insight.failures.phrases import Sign
+from paddock.insight.failures.phrases import Sign, listed
 from paddock.insight.failures.vocabulary import FailureCause
-
-_MISSING = FailureCause.DEPENDENCY
 
 SIGNS = (
     Sign(
         "externally-managed",
-        _MISSING,
+        FailureCause.DEPENDENCY,
         3,
         "an installer that is refused (PEP 668)",
-        ("externally managed", "pep 668", "break system packages"),
+        listed(
+            """
+            externally managed; pep 668; break system packages
+            """
+        ),
     ),
     Sign(
         "wrong-python",
-        _MISSING,
+        FailureCause.DEPENDENCY,
         3,
         "a version of Python that does not fit",
-        (
-            "requires a different python",
-            "require a different python",
-            "requires python",
-            "requires a python version",
-            "python version not supported",
-            "unsupported python version",
-            "not supported by this version of python",
-            "no interpreter found",
-            "no solution found…python",
-            "python…not supported",
-            "python…is required",
-            "requires python…but",
-            "python…or newer is required",
-            "python…or later is required",
+        listed(
+            """
+            requires a different python; require a different python; requires python; requires a python version;
+            python version not supported; unsupported python version; not supported by this version of python;
+            no interpreter found; no solution found…python; python…not supported; python…is required
+            """
         ),
-        unless=("requires python3 but it is not installable",),
+        unless=listed("requires python3 but it is not installable"),
     ),
     Sign(
         "no-such-package",
-        _MISSING,
+        FailureCause.DEPENDENCY,
         2,
         "a package or version that does not exist",
-        (
-            "could not find a version that satisfies",
-            "no matching distribution",
-            "no versions of",
-            "because there is no version",
-            "no solution found",
-            "was not found in the package registry",
-            "package not found",
-            "packagesnotfounderror",
-            "packagenotfounderror",
-            "resolvepackagenotfound",
-            "unable to locate package",
-            "couldn t find any package",
-            "has no installation candidate",
-            "is not available but is referred to",
-            "no package…available",
-            "unable to find a match",
-            "no match for argument",
-            "nothing provides",
-            "unable to select packages",
-            "target not found",
-            "no available formula",
-            "no formulae",
-            "404 not found",
-            "e404",
-            "is not in this registry",
-            "is not in the npm registry",
-            "no matching version found",
-            "etarget",
-            "notarget",
-            "couldn t find package",
-            "couldn t find any versions",
-            "no matching package",
-            "no matching package named",
-            "failed to select a version",
-            "could not find gem",
-            "could not find artifact",
-            "could not find…in any of the sources",
-            "could not find package",
-            "unknown revision",
-            "no matching versions for query",
-            "invalid version",
-            "module…not found in registry",
-            "could not resolve all",
-            "unable to find package",
-            "unable to find a package",
-            "could not find a matching version",
-            "no such package",
-            "unknown package",
-            "yanked",
+        listed(
+            """
+            could not find a version that satisfies; no matching distribution; no versions of; because there is
+            no version; no solution found; was not found in the package registry; package not found;
+            packagesnotfounderror; packagenotfounderror; resolvepackagenotfound; unable to locate package;
+            couldn t find any package; has no installation candidate; is not available but is referred to; no
+            package…available; unable to find a match; no match for argument; nothing provides; unable to select
+            packages; target not found; no available formula; no formulae; 404 not found; e404; is not in this
+            registry; is not in the npm registry; no matching version found; etarget; notarget; couldn t find
+            package; couldn t find any versions; no matching package; failed to select a version; could not find
+            gem; could not find artifact; could not find…in any of the sources; could not find package; unknown
+            revision; no matching versions for query; invalid version; module…not found in registry; could not
+            resolve all; unable to find package; unable to find a package; could not find a matching version; no
+            such package; unknown package; yanked
+            """
         ),
     ),
     Sign(
         "version-conflict",
-        _MISSING,
+        FailureCause.DEPENDENCY,
         3,
         "versions that do not fit together",
-        (
-            "resolutionimpossible",
-            "conflicting dependencies",
-            "dependency conflict",
-            "dependency conflicts",
-            "incompatible versions",
-            "version conflict",
-            "versionconflict",
-            "contextualversionconflict",
-            "distributionnotfound",
-            "conflicting peer",
-            "peer dep",
-            "conflicting peer dependency",
-            "eresolve",
-            "could not resolve dependency",
-            "could not resolve dependencies",
-            "failed to resolve dependencies",
-            "unable to resolve dependency",
-            "unable to resolve dependencies",
-            "unmet dependencies",
-            "unmet dependency",
-            "unmet peer",
-            "held broken packages",
-            "unresolvable",
-            "unsatisfiable",
-            "unsatisfiableerror",
-            "your requirements could not be resolved",
-            "requirements could not be resolved",
-            "version solving failed",
-            "incompatible with",
-            "is not compatible with",
-            "not compatible with your",
-            "incompatible…version",
-            "incompatible",
-            "conflicts with",
-            "package lock json…not in sync",
-            "are not in sync",
-            "lockfile…out of date",
-            "lockfile is not up to date",
-            "outdated lockfile",
-            "lock file needs to be updated",
-            "frozen lockfile",
-            "checksum mismatch",
-            "eintegrity",
-            "integrity check failed",
-            "hash mismatch",
-            "do not match the hashes",
-            "but you have",
-            "depends on",
+        listed(
+            """
+            resolutionimpossible; conflicting dependencies; dependency conflict; dependency conflicts;
+            incompatible versions; version conflict; versionconflict; contextualversionconflict;
+            distributionnotfound; conflicting peer; eresolve; could not resolve dependency; could not resolve
+            dependencies; failed to resolve dependencies; unable to resolve dependency; unable to resolve
+            dependencies; unmet dependencies; unmet dependency; unmet peer; held broken packages;
+            unsatisfiableerror; requirements could not be resolved; version solving failed; is not compatible
+            with; not compatible with your; incompatible…version; package lock json…not in sync; are not in
+            sync; lockfile…out of date; lockfile is not up to date; outdated lockfile; lock file needs to be
+            updated; frozen lockfile; checksum mismatch; eintegrity; integrity check failed; hash mismatch; do
+            not match the hashes
+            """
         ),
-        unless=("merge conflict",),
+        unless=listed("merge conflict"),
     ),
     Sign(
         "wrong-version",
-        _MISSING,
+        FailureCause.DEPENDENCY,
         3,
         "a tool in a version that does not fit",
-        (
-            "ebadengine",
-            "ebadplatform",
-            "unsupported engine",
-            "notsup",
-            "engine node is incompatible",
-            "the engine…is incompatible",
-            "unsupported platform",
-            "unsupported architecture",
-            "requires node",
-            "requires rustc",
-            "requires go",
-            "requires java",
-            "requires ruby",
-            "requires php",
-            "requires npm",
-            "requires at least",
-            "or newer is required",
-            "or later is required",
-            "or higher is required",
-            "newer than the",
-            "older than",
-            "too old",
-            "is too new",
-            "minimum supported",
-            "minimum required version",
-            "minimum version",
-            "rustc…is not supported",
-            "currently active rustc version",
-            "feature…is required",
-            "edition2024",
-            "invalid go version",
-            "go mod requires",
-            "toolchain not available",
-            "unsupported class file major version",
-            "unsupportedclassversionerror",
-            "unsupported major minor",
-            "has been compiled by a more recent version",
-            "your ruby version is",
-            "is not supported by this",
-            "unsupported version",
-            "version mismatch",
-            "wrong version",
-            "version…not supported",
-            "version…is not satisfied",
-            "does not satisfy",
-            "was not compiled against",
-            "exec format error",
-            "cannot execute binary file",
-            "bad cpu type",
-            "no matching manifest for",
-            "image platform…does not match",
-            "glibc",
-            "glibcxx",
-            "cuda driver version",
-            "no kernel image is available",
-            "abi version",
-            "node module version",
-            "was compiled against a different",
-            "type not yet supported",
-            "unsupported operand type",
-            "got an unexpected keyword argument",
-            "has no attribute",
-            "unrecognized arguments",
-            "unrecognized option",
-            "unrecognised option",
-            "unknown option",
-            "unknown flag",
-            "unknown command",
-            "invalid option",
-            "illegal option",
-            "no such option",
-            "unexpected argument",
+        listed(
+            """
+            ebadengine; ebadplatform; unsupported engine; engine node is incompatible; the engine…is
+            incompatible; unsupported platform; unsupported architecture; requires node; requires rustc;
+            requires java; requires ruby; requires php; requires npm; or newer is required; or later is
+            required; or higher is required; minimum supported; minimum required version; rustc…is not
+            supported; currently active rustc version; feature…is required; edition2024; invalid go version; go
+            mod requires; toolchain not available; unsupported class file major version;
+            unsupportedclassversionerror; unsupported major minor; has been compiled by a more recent version;
+            your ruby version is; is not supported by this; version mismatch; version…not supported; version…is
+            not satisfied; does not satisfy; was not compiled against; exec format error; cannot execute binary
+            file; bad cpu type; no matching manifest for; image platform…does not match; glibcxx; cuda driver
+            version; no kernel image is available; abi version; node module version; was compiled against a
+            different; glibc…not found; requires go version; version is too old; version…too old; version…older
+            than; unsupported version of
+            """
         ),
-        unless=("ssl", "self assert"),
+        unless=listed("ssl; self assert"),
+    ),
+    Sign(
+        "unfit-call",
+        FailureCause.DEPENDENCY,
+        2,
+        "a call that does not fit what is installed",
+        listed(
+            """
+            has no attribute; got an unexpected keyword argument; unrecognized arguments; unrecognized option;
+            unrecognised option; unknown option; unknown flag; unknown command; invalid option; illegal option;
+            no such option; unexpected argument; unsupported operand type; type not yet supported
+            """
+        ),
     ),
     Sign(
         "missing-command",
-        _MISSING,
+        FailureCause.DEPENDENCY,
         1,
         "a command that is missing",
-        (
-            "command not found",
-            "not found in path",
-            "not found on path",
-            "executable not found",
-            "executable file not found",
-            "executable doesn t exist",
-            "binary not found",
-            "is not recognized as an internal",
-            "is not recognized as a name of a cmdlet",
-            "is not recognized as the name",
-            "no such command",
-            "enoent",
-            "spawn…enoent",
-            "exec…no such file",
-            "env…no such file",
-            "usr bin env…no such file",
-            "bad interpreter",
-            "not found…sh",
-            "sh…not found",
-            "bash…no such file",
-            "is not installed",
-            "are not installed",
-            "isn t installed",
-            "not installed",
-            "please install",
-            "you need to install",
-            "needs to be installed",
-            "must be installed",
-            "must first install",
-            "command…not available",
-            "could not find command",
-            "could not find executable",
-            "unable to find executable",
-            "cannot find…executable",
-            "no such file or directory…exec",
-            "can t find…in path",
-            "exited with code 127",
-            "exit code 127",
-            "exit status 127",
-            "exit code 126",
-            "status 127",
+        listed(
+            """
+            command not found; not found in path; not found on path; executable not found; executable file not
+            found; executable doesn t exist; binary not found; is not recognized as an internal; is not
+            recognized as a name of a cmdlet; is not recognized as the name; no such command; enoent; exec…no
+            such file; env…no such file; bad interpreter; not found…sh; sh…not found; bash…no such file; isn t
+            installed; not installed; please install; you need to install; needs to be installed; must be
+            installed; must first install; command…not available; could not find command; could not find
+            executable; unable to find executable; cannot find…executable; no such file or directory…exec; can t
+            find…in path; exited with code 127; exit code 127; exit code 126; status 127
+            """
         ),
     ),
     Sign(
         "missing-module",
-        _MISSING,
+        FailureCause.DEPENDENCY,
         3,
         "a module that is missing",
-        (
-            "modulenotfounderror",
-            "no module named",
-            "importerror",
-            "cannot import name",
-            "cannot find module",
-            "can t find module",
-            "err module not found",
-            "module not found",
-            "module…not found",
-            "can t resolve",
-            "cannot find package",
-            "could not find module",
-            "cannot find crate",
-            "can t find crate",
-            "unresolved import",
-            "no required module provides",
-            "package…is not in",
-            "is not in std",
-            "is not in goroot",
-            "missing go sum entry",
-            "classnotfoundexception",
-            "noclassdeffounderror",
-            "could not find or load main class",
-            "package…does not exist",
-            "cannot load such file",
-            "loaderror",
-            "class…not found",
-            "can t locate…in inc",
-            "there is no package called",
-            "missing dependency",
-            "missing dependencies",
-            "missing required dependency",
-            "missing peer",
-            "missing package",
-            "missing module",
+        listed(
+            """
+            modulenotfounderror; no module named; importerror; cannot import name; cannot find module; can t
+            find module; module not found; module…not found; can t resolve; cannot find package; could not find
+            module; cannot find crate; can t find crate; unresolved import; no required module provides;
+            package…is not in; is not in std; is not in goroot; missing go sum entry; classnotfoundexception;
+            noclassdeffounderror; could not find or load main class; package…does not exist; cannot load such
+            file; loaderror; class…not found; can t locate…in inc; there is no package called; missing
+            dependency; missing dependencies; missing required dependency; missing peer; missing package;
+            missing module
+            """
         ),
-        unless=("no module named pip install", "no module named tests"),
+        unless=listed("no module named pip install; no module named tests"),
     ),
     Sign(
         "missing-library",
-        _MISSING,
+        FailureCause.DEPENDENCY,
         3,
         "a library that is missing",
-        (
-            "cannot open shared object",
-            "error while loading shared libraries",
-            "library not loaded",
-            "library not found",
-            "libraries not found",
-            "cannot find l",
-            "undefined symbol",
-            "undefined reference",
-            "symbol not found",
-            "symbol lookup error",
-            "dll load failed",
-            "was not found in the pkg config",
-            "pkg config…not found",
-            "pkg config…required",
-            "no package…found",
-            "could not find a package configuration",
-            "could not find…include",
-            "missing…include",
-            "python h no such file",
-            "h no such file or directory",
-            "header…not found",
-            "headers not found",
-            "linker…not found",
-            "no acceptable c compiler",
-            "c compiler cannot create",
-            "could not find a c compiler",
-            "unable to find…compiler",
-            "no cmake cxx compiler",
-            "no cmake c compiler",
-            "development headers",
-            "missing libraries",
-            "host system is missing dependencies",
-            "openssl…not found",
-            "could not find directory of openssl",
-            "libssl",
-            "could not load dynamic library",
-            "could not load library",
-            "unable to load library",
-            "libcuda",
-            "libcudart",
-            "nvidia smi…failed",
-            "no nvidia driver",
-            "found no nvidia",
-            "no cuda",
-            "cuda…not available",
+        listed(
+            """
+            cannot open shared object; error while loading shared libraries; library not loaded; library not
+            found; libraries not found; cannot find l; undefined symbol; undefined reference; symbol not found;
+            symbol lookup error; dll load failed; was not found in the pkg config; pkg config…not found; pkg
+            config…required; no package…found; could not find a package configuration; could not find…include;
+            python h no such file; h no such file or directory; header…not found; linker…not found; no
+            acceptable c compiler; c compiler cannot create; could not find a c compiler; unable to
+            find…compiler; no cmake cxx compiler; no cmake c compiler; development headers; missing libraries;
+            host system is missing dependencies; openssl…not found; could not find directory of openssl; could
+            not load dynamic library; could not load library; unable to load library; libcudart; nvidia
+            smi…failed; no nvidia driver; found no nvidia; no cuda; cuda…not available
+            """
         ),
     ),
     Sign(
         "build-failed",
-        _MISSING,
+        FailureCause.DEPENDENCY,
         2,
         "a package that cannot be built",
-        (
-            "failed to build wheel",
-            "failed building wheel",
-            "could not build wheels",
-            "failed to build installable wheels",
-            "failed to build",
-            "subprocess exited with error",
-            "metadata generation failed",
-            "egg info",
-            "error in setup command",
-            "getting requirements to build",
-            "preparing metadata…error",
-            "build backend",
-            "backendunavailable",
-            "node gyp",
-            "gyp err",
-            "rebuild error",
-            "failed to run custom build command",
-            "could not compile",
-            "failed to compile",
-            "failed to build gem native extension",
-            "error compiling",
-            "compilation failed",
-            "executor failed running",
-            "failed to solve",
-            "did not complete successfully",
-            "image build failed",
-            "docker build failed",
-            "failed to build image",
-            "dpkg returned an error",
-            "sub process…dpkg",
-            "error processing package",
-            "post installation script",
-            "postinstall",
-            "pip install…failed",
-            "npm install…failed",
-            "apt get…failed",
-            "failed to install",
-            "installation…failed",
-            "could not install",
-            "cannot install",
-            "unable to install",
-            "couldn t install",
-            "pip subprocess to install",
+        listed(
+            """
+            failed building wheel; could not build wheels; failed to build; subprocess exited with error;
+            metadata generation failed; error in setup command; getting requirements to build; preparing
+            metadata…error; backendunavailable; node gyp; gyp err; rebuild error; failed to run custom build
+            command; could not compile; failed to compile; error compiling; compilation failed; executor failed
+            running; failed to solve; did not complete successfully; image build failed; docker build failed;
+            dpkg returned an error; sub process…dpkg; error processing package; pip install…failed; npm
+            install…failed; apt get…failed; failed to install; installation…failed; could not install; cannot
+            install; unable to install; couldn t install; pip subprocess to install
+            """
         ),
     ),
     Sign(
         "no-image",
-        _MISSING,
+        FailureCause.DEPENDENCY,
         3,
         "an image that does not exist",
-        (
-            "manifest unknown",
-            "manifest for…not found",
-            "pull access denied",
-            "repository does not exist",
-            "requested access to the resource is denied",
-            "no such image",
-            "image not found",
-            "imagenotfound",
-            "unable to find image",
-            "errimagepull",
-            "imagepullbackoff",
-            "invalid reference format",
-            "failed to read dockerfile",
+        listed(
+            """
+            manifest unknown; manifest for…not found; pull access denied; repository does not exist; requested
+            access to the resource is denied; no such image; image not found; imagenotfound; unable to find
+            image; errimagepull; imagepullbackoff; invalid reference format; failed to read dockerfile
+            """
         ),
-        unless=("locally",),
+        unless=listed("locally"),
     ),
     Sign(
         "credentials",
-        _MISSING,
+        FailureCause.DEPENDENCY,
         3,
         "credentials that are missing or not accepted",
-        (
-            "invalid api key",
-            "invalid x api key",
-            "incorrect api key",
-            "api key not valid",
-            "api key not found",
-            "api key not set",
-            "api key is missing",
-            "api key is not set",
-            "api key is required",
-            "missing api key",
-            "no api key",
-            "api key…must be set",
-            "api key…not set",
-            "api key expired",
-            "expired api key",
-            "authentication error",
-            "authenticationerror",
-            "authentication failed",
-            "authentication required",
-            "authentication failure",
-            "unauthenticated",
-            "unauthorized",
-            "not authorized",
-            "401 error",
-            "http 401",
-            "status code 401",
-            "error code 401",
-            "error 401",
-            "http 403",
-            "status code 403",
-            "error code 403",
-            "error 403",
-            "403 forbidden",
-            "bad credentials",
-            "invalid credentials",
-            "could not load credentials",
-            "unable to locate credentials",
-            "no credentials",
-            "credentials…expired",
-            "credentials…not found",
-            "could not read username",
-            "could not read password",
-            "not logged in",
-            "please run login",
-            "login required",
-            "please log in",
-            "token…expired",
-            "token…invalid",
-            "invalid token",
-            "expired token",
-            "token has been revoked",
-            "permission denied publickey",
-            "host key verification failed",
-            "model…not found",
-            "model not found",
-            "model…does not exist",
-            "you do not have access",
-            "does not have access to",
-            "permissiondeniederror",
+        listed(
+            """
+            invalid api key; invalid x api key; incorrect api key; api key not valid; api key not found; api key
+            not set; api key is missing; api key is not set; api key is required; missing api key; no api key;
+            api key…must be set; api key…not set; api key expired; expired api key; authentication error;
+            authenticationerror; authentication failed; authentication required; authentication failure;
+            unauthenticated; not authorized; 401 error; http 401; status code 401; error code 401; error 401;
+            http 403; status code 403; error code 403; 403 forbidden; bad credentials; invalid credentials;
+            could not load credentials; unable to locate credentials; no credentials; credentials…expired;
+            credentials…not found; could not read username; could not read password; not logged in; please run
+            login; login required; please log in; token…expired; invalid token; expired token; token has been
+            revoked; permission denied publickey; host key verification failed; model not found; model…does not
+            exist; you do not have access; does not have access to; permissiondeniederror; 401 unauthorized;
+            model…not found error; not_found_error…model
+            """
         ),
-        unless=("proxy", "nginx", "localhost"),
+        unless=listed("proxy; nginx; localhost"),
     ),
     Sign(
         "not-permitted",
-        _MISSING,
+        FailureCause.DEPENDENCY,
         2,
         "what the environment does not permit",
-        (
-            "permission denied",
-            "permissionerror",
-            "eacces",
-            "eperm",
-            "operation not permitted",
-            "access denied",
-            "access is denied",
-            "errno 13",
-            "errno 1 operation",
-            "os error 13",
-            "are you root",
-            "must be root",
-            "must be run as root",
-            "requires root",
-            "requires superuser",
-            "cannot be used with root",
-            "is not in the sudoers",
-            "sudo a password is required",
-            "sudo a terminal is required",
-            "dubious ownership",
-            "detected dubious",
-            "cannot run as root",
-            "refusing to run",
+        listed(
+            """
+            permission denied; permissionerror; eacces; eperm; operation not permitted; access denied; access is
+            denied; errno 13; errno 1 operation; os error 13; are you root; must be root; must be run as root;
+            requires root; requires superuser; cannot be used with root; is not in the sudoers; sudo a password
+            is required; sudo a terminal is required; dubious ownership; detected dubious; cannot run as root;
+            refusing to run
+            """
         ),
     ),
     Sign(
         "wrong-settings",
-        _MISSING,
+        FailureCause.DEPENDENCY,
         2,
         "settings that are missing or wrong",
-        (
-            "configuration error",
-            "config error",
-            "configerror",
-            "invalid configuration",
-            "invalid config",
-            "bad configuration",
-            "could not find config",
-            "config file not found",
-            "missing configuration",
-            "missing required environment variable",
-            "missing environment variable",
-            "environment variable…not set",
-            "environment variable…is required",
-            "environment variable…must be set",
-            "is not set",
-            "must be set",
-            "keyerror",
-            "not a git repository",
-            "could not load settings",
-            "failed to load config",
-            "failed to parse config",
-            "schema validation",
-            "unsupported locale",
-            "locale error",
-            "no such device",
-            "cannot open display",
-            "missing x server",
-            "unable to open display",
+        listed(
+            """
+            configuration error; config error; configerror; invalid configuration; invalid config; bad
+            configuration; could not find config; config file not found; missing configuration; missing required
+            environment variable; missing environment variable; environment variable…not set; environment
+            variable…is required; environment variable…must be set; not a git repository; could not load
+            settings; failed to load config; failed to parse config; schema validation; unsupported locale;
+            locale error; no such device; cannot open display; missing x server; unable to open display
+            """
         ),
     ),
     Sign(
         "missing-service",
-        _MISSING,
+        FailureCause.DEPENDENCY,
         1,
         "a service beside the run that is not there",
-        (
-            "connection refused…localhost",
-            "localhost…connection refused",
-            "127 0 0 1…connection refused",
-            "connection refused…127 0 0 1",
-            "econnrefused 127 0 0 1",
-            "econnrefused 1",
-            "econnrefused localhost",
-            "localhost…failed to connect",
-            "failed to connect…localhost",
-            "can t connect to local",
-            "could not connect to server",
-            "is the server running",
-            "unix domain socket",
-            "dbus",
-            "system has not been booted with systemd",
-            "failed to connect to bus",
+        listed(
+            """
+            connection refused…localhost; localhost…connection refused; 127 0 0 1…connection refused; connection
+            refused…127 0 0 1; econnrefused 127 0 0 1; econnrefused 1; econnrefused localhost; localhost…failed
+            to connect; failed to connect…localhost; can t connect to local; could not connect to server; is the
+            server running; unix domain socket; dbus; system has not been booted with systemd; failed to connect
+            to bus
+            """
         ),
     ),
     Sign(
         "missing-file",
-        _MISSING,
+        FailureCause.DEPENDENCY,
         1,
         "a file that is missing",
-        (
-            "no such file or directory",
-            "filenotfounderror",
-            "nosuchfileexception",
-            "file not found",
-            "cannot find the path",
-            "cannot find the file",
-            "does not exist",
-            "os error 2",
-            "errno 2",
+        listed(
+            """
+            no such file or directory; filenotfounderror; nosuchfileexception; cannot find the path; cannot find
+            the file; does not exist; os error 2; errno 2; not found
+            """
         ),
     ),
 )

@@ -1,388 +1,165 @@
 """How the providers of models, and other services with a quota, say that they will not answer now."""
 
-from paddock.insight.failures.phrases import Sign
+from paddock.insight.failures.phrases import Sign, listed
 from paddock.insight.failures.vocabulary import FailureCause
 
 MIRRORS = frozenset(
-    [
-        "pypi",
-        "pythonhosted",
-        "pip",
-        "npm",
-        "npmjs",
-        "yarn",
-        "pnpm",
-        "registry",
-        "mirror",
-        "mirrors",
-        "deb",
-        "debian",
-        "ubuntu",
-        "apt",
-        "archive",
-        "security",
-        "crates",
-        "cargo",
-        "maven",
-        "gradle",
-        "rubygems",
-        "gem",
-        "packagist",
-        "composer",
-        "nuget",
-        "golang",
-        "goproxy",
-        "conda",
-        "anaconda",
-        "dockerhub",
-        "docker",
-        "ghcr",
-        "quay",
-        "apk",
-        "alpine",
-        "dnf",
-        "yum",
-        "rpm",
-        "fedora",
-        "centos",
-        "homebrew",
-        "brew",
-        "bintray",
-        "artifactory",
-        "nexus",
-        "packages",
-        "index",
-        "repository",
-        "repo",
-        "simple",
-        "github",
-        "gitlab",
-        "codeload",
-        "githubusercontent",
-        "tarball",
-        "download",
-        "wget",
-        "curl",
-        "hugging",
-        "huggingface",
-    ]
+    listed(
+        """
+        alpine; anaconda; apk; apt; archive; artifactory; bintray; brew; cargo; centos; codeload; composer;
+        conda; crates; curl; deb; debian; dnf; docker; dockerhub; download; fedora; gem; ghcr; github;
+        githubusercontent; gitlab; golang; goproxy; gradle; homebrew; hugging; huggingface; index; maven;
+        mirror; mirrors; nexus; npm; npmjs; nuget; packages; packagist; pip; pnpm; pypi; pythonhosted; quay;
+        registry; repo; repository; rpm; rubygems; security; simple; tarball; ubuntu; wget; yarn; yum
+        """
+    )
 )
 """Where software comes from: a server of these that fails is not the provider of a model."""
-
-_LIMIT = FailureCause.RATE_LIMIT
-_OVERLOAD = FailureCause.OVERLOAD
 
 SIGNS = (
     Sign(
         "too-many-requests",
-        _LIMIT,
+        FailureCause.RATE_LIMIT,
         3,
         "too many requests (429)",
-        (
-            "429 too many requests",
-            "too many requests",
-            "toomanyrequests",
-            "toomanyrequestsexception",
-            "status code 429",
-            "statuscode 429",
-            "status 429",
-            "http 429",
-            "https 429",
-            "http error 429",
-            "http status 429",
-            "http 1 1 429",
-            "http 2 429",
-            "error code 429",
-            "error 429",
-            "err 429",
-            "code 429",
-            "api error 429",
-            "apierror 429",
-            "got 429",
-            "returned 429",
-            "received 429",
-            "responded 429",
-            "response 429",
-            "429 error",
-            "429 response",
-            "429 rate",
-            "429 client error",
-            "429 resource",
-            "429 type error",
-            "e429",
+        listed(
+            """
+            too many requests; toomanyrequests; toomanyrequestsexception; statuscode 429; status 429; http 429;
+            https 429; http 1 1 429; http 2 429; error 429; err 429; code 429; apierror 429; got 429; returned
+            429; received 429; responded 429; response 429; 429 error; 429 response; 429 rate; 429 client error;
+            429 resource; 429 type error; e429
+            """
         ),
     ),
     Sign(
         "rate-limit",
-        _LIMIT,
+        FailureCause.RATE_LIMIT,
         3,
         "rate limit",
-        (
-            "rate limit error",
-            "ratelimiterror",
-            "ratelimitexceeded",
-            "ratelimitexception",
-            "ratelimited",
-            "rate limit exceeded",
-            "rate limits exceeded",
-            "rate limit reached",
-            "rate limit hit",
-            "rate limit was exceeded",
-            "rate limit has been",
-            "exceeded…rate limit",
-            "exceeds…rate limit",
-            "exceed…rate limit",
-            "exceeding…rate limit",
-            "hit…rate limit",
-            "reached…rate limit",
-            "over…rate limit",
-            "due to rate limit",
-            "due to rate limiting",
-            "because of rate limit",
-            "error…rate limit",
-            "rate limited",
-            "being rate limited",
-            "secondary rate limit",
-            "retry limit…rate limit",
-            "rate limit…retry",
-            "rate limit…try again",
-            "rate limit…waiting",
-            "rate limit…retries",
-            "abuse detection mechanism",
+        listed(
+            """
+            rate limit error; ratelimiterror; ratelimitexceeded; ratelimitexception; ratelimited; rate limit
+            exceeded; rate limits exceeded; rate limit reached; rate limit hit; rate limit was exceeded; rate
+            limit has been; exceeded…rate limit; exceeds…rate limit; exceed…rate limit; exceeding…rate limit;
+            hit…rate limit; reached…rate limit; over…rate limit; due to rate limit; due to rate limiting;
+            because of rate limit; error…rate limit; rate limited; secondary rate limit; retry limit…rate limit;
+            rate limit…retry; rate limit…try again; rate limit…waiting; rate limit…retries; abuse detection
+            mechanism
+            """
         ),
-        unless=("rate limiting configured", "rate limiting is configured", "implement rate", "add rate"),
+        unless=listed("rate limiting configured; rate limiting is configured; implement rate; add rate"),
     ),
     Sign(
         "throttled",
-        _LIMIT,
+        FailureCause.RATE_LIMIT,
         3,
         "throttled",
-        (
-            "throttlingexception",
-            "throttlederror",
-            "throttlingerror",
-            "requestthrottled",
-            "provisionedthroughputexceeded",
-            "request was throttled",
-            "requests are being throttled",
-            "has been throttled",
-            "was throttled",
-            "throttling error",
-            "throttling exception",
-            "please slow down",
-            "slowdown…reduce your request rate",
-            "reduce your request rate",
-            "request rate…too large",
-            "too many concurrent requests",
-            "concurrent request limit",
-            "requests per minute…limit",
-            "limit…requests per min",
-            "limit…tokens per min",
-            "tokens per minute…limit",
-            "tokens per min…limit",
-            "exceeded token rate limit",
-            "exceeded call rate limit",
+        listed(
+            """
+            throttlingexception; throttlederror; throttlingerror; requestthrottled;
+            provisionedthroughputexceeded; requests are being throttled; has been throttled; was throttled;
+            throttling error; throttling exception; please slow down; reduce your request rate; request rate…too
+            large; too many concurrent requests; concurrent request limit; requests per minute…limit;
+            limit…requests per min; limit…tokens per min; tokens per minute…limit; tokens per min…limit;
+            exceeded token rate limit; exceeded call rate limit
+            """
         ),
-        unless=("cpu throttled", "thermal"),
+        unless=listed("cpu throttled; thermal"),
     ),
     Sign(
         "quota",
-        _LIMIT,
+        FailureCause.RATE_LIMIT,
         3,
         "quota used up",
-        (
-            "resource exhausted",
-            "resourceexhausted",
-            "resource has been exhausted…quota",
-            "quota exceeded",
-            "quotaexceeded",
-            "exceeded…quota",
-            "quota…exhausted",
-            "quota…used up",
-            "out of quota",
-            "insufficient quota",
-            "usage limit",
-            "usage limits",
-            "hour limit reached",
-            "weekly limit",
-            "daily limit",
-            "monthly limit",
-            "session limit reached",
-            "hit your limit",
-            "limit reached…resets",
-            "limit will reset",
-            "reached…your…limit",
-            "out of extra usage",
-            "credit balance is too low",
-            "credit balance too low",
-            "insufficient credits",
-            "insufficient balance",
-            "not enough credits",
-            "out of credits",
-            "billing hard limit",
-            "spending limit",
-            "spend limit",
-            "payment required",
+        listed(
+            """
+            resource exhausted; resourceexhausted; resource has been exhausted…quota; quota exceeded;
+            quotaexceeded; exceeded…quota; quota…exhausted; quota…used up; out of quota; insufficient quota;
+            usage limit; usage limits; hour limit reached; weekly limit; daily limit; monthly limit; session
+            limit reached; hit your limit; limit reached…resets; limit will reset; reached…your…limit; out of
+            extra usage; credit balance is too low; credit balance too low; insufficient credits; insufficient
+            balance; not enough credits; out of credits; billing hard limit; spending limit; spend limit;
+            payment required
+            """
         ),
-        unless=("disk quota", "storage quota", "larger than max", "message size", "memory", "device"),
+        unless=listed("disk quota; storage quota; larger than max; message size; memory; device"),
     ),
     Sign(
         "retries-exhausted",
-        _LIMIT,
+        FailureCause.RATE_LIMIT,
         2,
         "retries used up",
-        ("retries exhausted", "retriesexhausted", "exceeded retry limit", "retry limit exceeded", "too many retries"),
-        unless=("connection", "resolve", "dns", "ssl", "refused", "network", "url"),
+        listed(
+            """
+            retries exhausted; retriesexhausted; exceeded retry limit; retry limit exceeded; too many retries
+            """
+        ),
+        unless=listed("connection; resolve; dns; ssl; refused; network; url"),
     ),
     Sign(
         "backing-off",
-        _LIMIT,
+        FailureCause.RATE_LIMIT,
         1,
         "backing off",
-        ("backing off", "backoff…seconds", "retry after", "retry in…seconds", "will retry in", "quota…retry"),
-        unless=("no module", "import", "connection", "resolve", "dns", "refused", "unreachable"),
+        listed(
+            """
+            backing off; backoff…seconds; retry after; retry in…seconds; will retry in; quota…retry
+            """
+        ),
+        unless=listed("no module; import; connection; resolve; dns; refused; unreachable"),
     ),
     Sign(
         "overloaded",
-        _OVERLOAD,
+        FailureCause.OVERLOAD,
         3,
         "provider overloaded",
-        (
-            "overloaded error",
-            "overloadederror",
-            "overloaded",
-            "overloading",
-            "error 529",
-            "status code 529",
-            "status 529",
-            "http 529",
-            "error code 529",
-            "code 529",
-            "529 type error",
-            "529 overloaded",
-            "got 529",
-            "529 site",
-            "at capacity",
-            "over capacity",
-            "capacity constraints",
-            "insufficient capacity",
-            "no capacity",
-            "experiencing high demand",
-            "due to high demand",
-            "experiencing high traffic",
-            "experiencing heavy load",
-            "under heavy load",
-            "under high load",
-            "model…temporarily unavailable",
-            "model…currently unavailable",
-            "model is loading",
-            "engine…overload",
-            "server is busy",
-            "servers are busy",
-            "server busy",
-            "system is busy",
-            "try again…server load",
-            "modelnotreadyexception",
-            "no healthy upstream",
-            "no available…upstream",
-            "no deployments available",
+        listed(
+            """
+            overloadederror; overloaded; overloading; error 529; status 529; http 529; code 529; 529 type error;
+            got 529; 529 site; at capacity; over capacity; capacity constraints; insufficient capacity; no
+            capacity; experiencing high demand; due to high demand; experiencing high traffic; experiencing
+            heavy load; under heavy load; under high load; model…temporarily unavailable; model…currently
+            unavailable; model is loading; engine…overload; server is busy; servers are busy; server busy;
+            system is busy; try again…server load; modelnotreadyexception; no healthy upstream; no
+            available…upstream; no deployments available
+            """
         ),
-        unless=("operator overloaded", "overloaded function", "overloaded method", "method overloaded"),
+        unless=listed("operator overloaded; overloaded function; overloaded method; method overloaded"),
     ),
     Sign(
         "provider-5xx",
-        _OVERLOAD,
+        FailureCause.OVERLOAD,
         2,
         "the provider's server fails (5xx)",
-        (
-            "internal server error",
-            "internalservererror",
-            "internal error encountered",
-            "server error",
-            "servererror",
-            "api error 500",
-            "api error 502",
-            "api error 503",
-            "api error 504",
-            "error code 500",
-            "error code 502",
-            "error code 503",
-            "error code 504",
-            "error code 520",
-            "error code 522",
-            "error code 524",
-            "error 500",
-            "error 502",
-            "error 503",
-            "error 504",
-            "error 520",
-            "error 522",
-            "error 524",
-            "status code 500",
-            "status code 502",
-            "status code 503",
-            "status code 504",
-            "status code 520",
-            "status code 522",
-            "status code 524",
-            "status 500",
-            "status 502",
-            "status 503",
-            "status 504",
-            "http 500",
-            "http 502",
-            "http 503",
-            "http 504",
-            "500 internal",
-            "502 bad gateway",
-            "503 service",
-            "504 gateway",
-            "524 a timeout",
-            "bad gateway",
-            "badgateway",
-            "gateway timeout",
-            "gateway time out",
-            "gatewaytimeout",
-            "service unavailable",
-            "serviceunavailable",
-            "serviceunavailableerror",
-            "service is currently unavailable",
-            "service temporarily unavailable",
-            "service is unavailable",
-            "upstream connect error",
-            "upstream request timeout",
-            "upstream prematurely closed",
-            "server had an error",
-            "server is temporarily unable",
-            "unexpected error on the server",
-            "deadline exceeded…model",
-            "deadlineexceeded…504",
+        listed(
+            """
+            internalservererror; internal error encountered; server error; servererror; error code 500; error
+            code 502; error code 503; error code 504; error code 520; error code 522; error code 524; error 500;
+            error 502; error 503; error 504; error 520; error 522; error 524; status code 500; status code 502;
+            status code 503; status code 504; status code 520; status code 522; status code 524; status 500;
+            status 502; status 503; status 504; http 500; http 502; http 503; http 504; 500 internal; 503
+            service; 504 gateway; 524 a timeout; bad gateway; badgateway; gateway timeout; gateway time out;
+            gatewaytimeout; service unavailable; serviceunavailable; serviceunavailableerror; service is
+            currently unavailable; service temporarily unavailable; service is unavailable; upstream connect
+            error; upstream request timeout; upstream prematurely closed; server had an error; server is
+            temporarily unable; unexpected error on the server; deadline exceeded…model; deadlineexceeded…504
+            """
         ),
-        unless=("localhost", "127 0 0 1", "0 0 0 0", "test", "assert", "pytest", "apt get"),
+        unless=listed("localhost; 127 0 0 1; 0 0 0 0; test; assert; pytest; apt get"),
     ),
     Sign(
         "provider-silent",
-        _OVERLOAD,
+        FailureCause.OVERLOAD,
         2,
         "no answer from the provider",
-        (
-            "no response from model",
-            "no response from the model",
-            "no response from llm",
-            "model did not respond",
-            "timed out waiting for the model",
-            "timed out waiting for model",
-            "llm request timed out",
-            "llm call timed out",
-            "completion timed out",
-            "apitimeouterror",
-            "api timeout error",
-            "litellm timeout",
-            "time to first token",
-            "stream idle timeout",
-            "stream disconnected before completion",
-            "stream closed before",
-            "empty response from provider",
+        listed(
+            """
+            no response from model; no response from the model; no response from llm; model did not respond;
+            timed out waiting for the model; timed out waiting for model; llm request timed out; llm call timed
+            out; completion timed out; apitimeouterror; api timeout error; litellm timeout; time to first token;
+            stream idle timeout; stream disconnected before completion; stream closed before; empty response
+            from provider
+            """
         ),
     ),
 )

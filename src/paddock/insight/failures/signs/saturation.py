@@ -1,330 +1,165 @@
 """How a machine says that it has no more of something."""
 
-from paddock.insight.failures.phrases import Sign
+from paddock.insight.failures.phrases import Sign, listed
 from paddock.insight.failures.vocabulary import FailureCause
-
-_FULL = FailureCause.SATURATION
 
 SIGNS = (
     Sign(
         "disk-full",
-        _FULL,
+        FailureCause.SATURATION,
         3,
         "disk full",
-        (
-            "no space left on device",
-            "no space left",
-            "enospc",
-            "errno 28",
-            "os error 28",
-            "disk quota exceeded",
-            "edquot",
-            "disk full",
-            "disk is full",
-            "database or disk is full",
-            "not enough space",
-            "not enough disk",
-            "not enough free disk",
-            "not enough free space",
-            "enough free space in",
-            "insufficient disk",
-            "insufficient space",
-            "insufficient free space",
-            "out of disk",
-            "out of space",
-            "low disk space",
-            "there is not enough space on the disk",
-            "no free inodes",
-            "out of inodes",
-            "disk space…exhausted",
-            "storage…is full",
-            "filesystem…full",
-            "file system…full",
-            "write error…space",
+        listed(
+            """
+            no space left; enospc; errno 28; os error 28; disk quota exceeded; edquot; disk full; disk is full;
+            not enough space; not enough disk; not enough free disk; not enough free space; enough free space
+            in; insufficient disk; insufficient space; insufficient free space; out of disk; out of space; low
+            disk space; no free inodes; out of inodes; disk space…exhausted; storage…is full; filesystem…full;
+            file system…full; write error…space
+            """
         ),
-        unless=("file watchers",),
+        unless=listed("file watchers"),
     ),
     Sign(
         "out-of-memory",
-        _FULL,
+        FailureCause.SATURATION,
         3,
         "out of memory",
-        (
-            "out of memory",
-            "outofmemory",
-            "outofmemoryerror",
-            "outofmemoryexception",
-            "oomkilled",
-            "oom killed",
-            "oom killer",
-            "oom kill",
-            "oom kill process",
-            "invoked oom",
-            "killed by oom",
-            "memory limit exceeded",
-            "memory limit reached",
-            "exceeded memory limit",
-            "exceeded…memory limit",
-            "memory cgroup",
-            "cannot allocate memory",
-            "can t allocate memory",
-            "could not allocate memory",
-            "unable to allocate",
-            "failed to allocate",
-            "memory allocation…failed",
-            "allocation failed",
-            "enomem",
-            "errno 12",
-            "os error 12",
-            "memoryerror",
-            "heap out of memory",
-            "java heap space",
-            "heap limit",
-            "gc overhead limit",
-            "bad alloc",
-            "virtual memory exhausted",
-            "insufficient memory",
-            "not enough memory",
-            "memory exhausted",
-            "low on memory",
-            "container killed…memory",
-            "reaped…memory",
+        listed(
+            """
+            out of memory; outofmemory; outofmemoryerror; outofmemoryexception; oomkilled; oom killed; oom
+            killer; oom kill; invoked oom; killed by oom; memory limit exceeded; memory limit reached; exceeded
+            memory limit; exceeded…memory limit; memory cgroup; cannot allocate memory; can t allocate memory;
+            could not allocate memory; unable to allocate; failed to allocate; memory allocation…failed;
+            allocation failed; enomem; errno 12; os error 12; memoryerror; java heap space; heap limit; gc
+            overhead limit; bad alloc; insufficient memory; not enough memory; memory exhausted; low on memory;
+            container killed…memory; reaped…memory
+            """
         ),
-        unless=("cuda driver",),
+        unless=listed("cuda driver"),
     ),
     Sign(
         "killed",
-        _FULL,
+        FailureCause.SATURATION,
         2,
         "killed from outside",
-        (
-            "exit code 137",
-            "exit code is 137",
-            "exit status 137",
-            "exited with code 137",
-            "exited with 137",
-            "exited 137",
-            "exitcode 137",
-            "exit 137",
-            "code 137",
-            "status 137",
-            "returned 137",
-            "error 137",
-            "signal 9",
-            "signal killed",
-            "sigkill",
-            "sent sigkill",
-            "killed program",
-            "process was killed",
-            "was killed by",
-            "exit code 247",
-            "code 143…memory",
+        listed(
+            """
+            exit code is 137; exited with 137; exited 137; exitcode 137; exit 137; code 137; status 137;
+            returned 137; error 137; signal 9; signal killed; sigkill; killed program; process was killed; was
+            killed by; exit code 247; code 143…memory; line…killed
+            """
         ),
-        unless=("kill 9",),
+        unless=listed("kill 9"),
+    ),
+    Sign(
+        "killed-alone",
+        FailureCause.SATURATION,
+        1,
+        "killed from outside",
+        listed(
+            """
+            killed
+            """
+        ),
     ),
     Sign(
         "handles-exhausted",
-        _FULL,
+        FailureCause.SATURATION,
         3,
         "no more files, threads or processes",
-        (
-            "too many open files",
-            "emfile",
-            "enfile",
-            "errno 24",
-            "os error 24",
-            "file table overflow",
-            "system limit for number of file watchers",
-            "inotify…limit",
-            "inotify watch",
-            "no space left on device…watch",
-            "can t start new thread",
-            "cannot start new thread",
-            "unable to create…thread",
-            "unable to create native thread",
-            "failed to create thread",
-            "failed to create new os thread",
-            "pthread create…failed",
-            "pthread create…resource",
-            "thread…resource temporarily unavailable",
-            "cannot fork",
-            "can t fork",
-            "could not fork",
-            "unable to fork",
-            "fork failed",
-            "fork…retry",
-            "fork…resource temporarily unavailable",
-            "fork…cannot allocate",
-            "spawn…eagain",
-            "resource temporarily unavailable",
-            "blockingioerror",
-            "too many processes",
-            "maximum number of processes",
-            "pids limit",
-            "max user processes",
-            "no more processes",
-            "out of pty",
-            "out of ptys",
-            "openpty…failed",
+        listed(
+            """
+            too many open files; emfile; enfile; errno 24; os error 24; file table overflow; system limit for
+            number of file watchers; inotify…limit; inotify watch; no space left on device…watch; can t start
+            new thread; cannot start new thread; unable to create…thread; unable to create native thread; failed
+            to create thread; failed to create new os thread; pthread create…failed; pthread create…resource;
+            cannot fork; can t fork; could not fork; unable to fork; fork failed; fork…retry; fork…cannot
+            allocate; spawn…eagain; resource temporarily unavailable; blockingioerror; too many processes;
+            maximum number of processes; pids limit; max user processes; no more processes; out of pty; out of
+            ptys; openpty…failed
+            """
         ),
     ),
     Sign(
         "pool-exhausted",
-        _FULL,
+        FailureCause.SATURATION,
         3,
         "a pool that is used up",
-        (
-            "predefined address pools",
-            "non overlapping ipv4 address pool",
-            "non overlapping…address pool",
-            "address pool",
-            "address pools",
-            "fully subnetted",
-            "no available network",
-            "no available ip",
-            "no free ip",
-            "no ip addresses available",
-            "ip addresses…exhausted",
-            "subnet…exhausted",
-            "pool exhausted",
-            "pool is exhausted",
-            "pool…exhausted",
-            "exhausted…pool",
-            "pool is full",
-            "pool timeout",
-            "queuepool limit",
-            "pool size…reached",
-            "pool limit…reached",
-            "too many connections",
-            "too many clients",
-            "remaining connection slots",
-            "sorry too many clients",
-            "max connections…reached",
-            "no available workers",
-            "no free workers",
-            "no workers available",
-            "no slots available",
-            "no available slots",
-            "cannot assign requested address",
-            "eaddrnotavail",
-            "ephemeral ports",
-            "no available devices",
-            "max virtual",
+        listed(
+            """
+            address pool; address pools; fully subnetted; no available network; no available ip; no free ip; no
+            ip addresses available; ip addresses…exhausted; subnet…exhausted; pool exhausted; pool is exhausted;
+            pool…exhausted; exhausted…pool; pool is full; pool timeout; queuepool limit; pool size…reached; pool
+            limit…reached; too many connections; too many clients; remaining connection slots; max
+            connections…reached; no available workers; no free workers; no workers available; no slots
+            available; no available slots; cannot assign requested address; eaddrnotavail; ephemeral ports; no
+            available devices; max virtual
+            """
         ),
-        unless=("http connection pool",),
+        unless=listed("http connection pool"),
     ),
     Sign(
         "docker-unresponsive",
-        _FULL,
+        FailureCause.SATURATION,
         3,
         "the container daemon does not answer",
-        (
-            "unixhttpconnectionpool…timed out",
-            "unixhttpconnectionpool…timeout",
-            "http docker…timed out",
-            "docker…read timed out",
-            "docker daemon…timed out",
-            "docker daemon…not respond",
-            "docker daemon…unresponsive",
-            "docker daemon…overload",
-            "response from daemon…deadline exceeded",
-            "response from daemon…timed out",
-            "response from daemon…timeout",
-            "containerd…deadline exceeded",
-            "containerd…timeout",
-            "containerd…timed out",
-            "docker sock…timeout",
-            "docker sock…deadline",
-            "docker compose…timed out",
-            "docker…compose…timed out",
-            "timeout waiting for container",
-            "timed out waiting for container",
-            "timed out waiting for the container",
-            "container…did not start in time",
-            "container…failed to start in time",
-            "timed out waiting for sandbox",
-            "timeout waiting for sandbox",
-            "failed to create sandbox",
-            "failed to create pod sandbox",
-            "timed out waiting for the vm",
-            "environment…start timed out",
-            "environment start timeout",
-            "timed out starting",
-            "timed out while starting",
-            "failed to start…environment…time",
-            "containerstart…timeout",
-            "an http request took too long to complete",
+        listed(
+            """
+            unixhttpconnectionpool…timed out; unixhttpconnectionpool…timeout; http docker…timed out; docker…read
+            timed out; docker daemon…timed out; docker daemon…not respond; docker daemon…unresponsive; docker
+            daemon…overload; response from daemon…deadline exceeded; response from daemon…timed out; response
+            from daemon…timeout; containerd…deadline exceeded; containerd…timeout; containerd…timed out; docker
+            sock…timeout; docker sock…deadline; docker compose…timed out; docker…compose…timed out; timeout
+            waiting for container; timed out waiting for container; timed out waiting for the container;
+            container…did not start in time; container…failed to start in time; timed out waiting for sandbox;
+            timeout waiting for sandbox; failed to create sandbox; failed to create pod sandbox; timed out
+            waiting for the vm; environment…start timed out; environment start timeout; timed out starting;
+            timed out while starting; failed to start…environment…time; containerstart…timeout; an http request
+            took too long to complete
+            """
         ),
-        unless=("docker io", "registry", "proxyconnect", "lookup", "dial tcp", "auth docker"),
+        unless=listed("docker io; registry; proxyconnect; lookup; dial tcp; auth docker"),
     ),
     Sign(
         "docker-absent",
-        _FULL,
+        FailureCause.SATURATION,
         2,
         "no container daemon",
-        (
-            "cannot connect to the docker daemon",
-            "is the docker daemon running",
-            "docker daemon is not running",
-            "error while fetching server api version",
-            "failed to connect to the docker api",
-            "unable to connect to docker",
-            "docker desktop is…not running",
-            "dockerexception",
+        listed(
+            """
+            cannot connect to the docker daemon; is the docker daemon running; docker daemon is not running;
+            error while fetching server api version; failed to connect to the docker api; unable to connect to
+            docker; docker desktop is…not running; dockerexception
+            """
         ),
     ),
     Sign(
         "machine-full",
-        _FULL,
+        FailureCause.SATURATION,
         3,
         "no room on the machine",
-        (
-            "insufficient cpu",
-            "insufficient resources",
-            "insufficient system resources",
-            "not enough cpu",
-            "not enough resources",
-            "out of resources",
-            "out of resource",
-            "low on resource",
-            "unschedulable",
-            "failedscheduling",
-            "nodes are available…insufficient",
-            "was evicted",
-            "pod…evicted",
-            "the node was low",
-            "load average…too high",
-            "load is too high",
-            "system overload",
-            "machine is overloaded",
-            "host is overloaded",
-            "worker…lost…heartbeat",
-            "starved",
-            "backpressure",
-            "preempted",
-            "spot instance…reclaimed",
-            "ulimit",
-            "rlimit",
+        listed(
+            """
+            insufficient cpu; insufficient resources; insufficient system resources; not enough cpu; not enough
+            resources; out of resources; out of resource; low on resource; unschedulable; failedscheduling;
+            nodes are available…insufficient; was evicted; pod…evicted; the node was low; load average…too high;
+            load is too high; system overload; machine is overloaded; host is overloaded; worker…lost…heartbeat;
+            spot instance…reclaimed
+            """
         ),
     ),
     Sign(
         "bad-disk",
-        _FULL,
+        FailureCause.SATURATION,
         2,
         "the file system fails",
-        (
-            "input output error",
-            "i o error",
-            "errno 5",
-            "os error 5",
-            "read only file system",
-            "erofs",
-            "errno 30",
-            "stale file handle",
-            "estale",
-            "transport endpoint is not connected",
-            "structure needs cleaning",
+        listed(
+            """
+            input output error; i o error; errno 5; os error 5; read only file system; erofs; errno 30; stale
+            file handle; estale; transport endpoint is not connected; structure needs cleaning
+            """
         ),
-        unless=("sandbox policy", "bubblewrap"),
+        unless=listed("sandbox policy; bubblewrap"),
     ),
 )
