@@ -74,7 +74,8 @@ def test_each_key_decides_about_the_version_that_was_shown(yard: Yard) -> None:
         "review",
         answers=[
             (PROMPT, "x"),
-            ("q  quit", "e"),
+            ("q  quit", ""),
+            (PROMPT, "e"),
             ("with your changes, as ", "y"),
             (PROMPT, "r"),
             ("your editor opens): ", "use e\n"),
