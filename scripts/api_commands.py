@@ -63,6 +63,9 @@ REQUESTS = {
     "gc": "`POST /gc`",
     "failures": "`GET /failures`",
     "costs": "`GET /costs`; with --label `GET /costs/imported`",
+    "alerts ack": "`POST /alerts/ack`",
+    "alerts list": "`GET /alerts`",
+    "alerts rules": "`GET /alerts/rules`",
     "budget set": "`POST /budget`; with neither amount it is --none",
     "budget show": "`GET /budgets`",
     "limits": "`GET /limits`; with --reset `POST /limits/reset`",
@@ -78,6 +81,7 @@ REQUESTS = {
     "config show": "`GET /settings`",
 }
 ELSEWHERE = {
+    "alerts test": "it reads all that is kept of the last days; what the rules found is in `GET /alerts`",
     "agents new": "it writes a file into your working tree, for you to edit there",
     "init": "it writes the settings and the log that a server needs to start",
     "run": "it is the fleet in a terminal; `POST /fleet/up` starts it in the background",

@@ -65,7 +65,7 @@ NEW_FAILURE = AlertRule(
     *(_count(3, 2, 100), _window(30 * MINUTE, MINUTE, DAY)),
 )
 ALIKE = AlertRule(
-    *("alike", "3 agents say nothing and fail alike within {window}, by chance less often than {limit}", _TICKET),
+    *("alike", "3 agents fail alike within {window}, as by chance on less than {limit} of all days", _TICKET),
     *(Threshold(0.01, 1e-6, 0.2, Unit.CHANCE), _window(30 * MINUTE, MINUTE, DAY)),
 )
 NEVER_RAN = AlertRule("never-ran", "{limit} agents of one engine in a row never ran", _PAGE, _count(2, 2, 50))
@@ -73,7 +73,9 @@ CAUSE_SHARE = AlertRule(
     *("cause-share", "one outside cause makes more than {limit} of the failures of {window}", _NOTICE),
     *(_share(0.1, 0.01, 1.0), _window(6 * HOUR, 10 * MINUTE, 3 * DAY)),
 )
-DRIFT = AlertRule("drift", "{limit} batches in a row behave differently from those before", _TICKET, _count(2, 1, 10))
+DRIFT = AlertRule(
+    *("drift", "{limit} batches in a row differ from those before in the same way", _TICKET), _count(2, 1, 2)
+)
 HARD_RULE = AlertRule("hard-rule", "an agent did what none may, whatever its tests say", _TICKET)
 STUCK = AlertRule(
     *("stuck", "an agent does nothing for {window} and longer than usual, or meets one error {limit} times", _TICKET),
@@ -81,13 +83,13 @@ STUCK = AlertRule(
 )
 BUDGET_FORECAST = AlertRule(
     "budget-forecast",
-    "the day will cost more than {limit} its budget",
+    "the day will cost more than {limit} of its budget",
     _TICKET,
-    Threshold(1.0, 0.1, 10.0, Unit.TIMES),
+    _share(1.0, 0.1, 10.0),
 )
 BUDGET_BURN = AlertRule(
     "budget-burn",
-    "money goes {limit} as fast as the day's budget lasts",
+    "money goes {limit} as fast as the day's budget lasts, and will not last",
     _NOTICE,
     Threshold(1.5, 1.0, 100.0, Unit.TIMES),
 )
@@ -101,7 +103,7 @@ OTHER_STEPS = AlertRule(
 UNPRICED = AlertRule("unpriced", "a model that agents use has no price", _TICKET)
 USAGE_RATIO = AlertRule(
     "usage-ratio",
-    "the calls of agents add up to more than {limit} what their engines tell, or to that much less",
+    "the calls of agents add up to {limit} what their engines tell of the whole, or to that much less",
     _TICKET,
     Threshold(1.5, 1.05, 100.0, Unit.TIMES),
 )
