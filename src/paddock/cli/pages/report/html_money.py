@@ -21,16 +21,6 @@ def cost_panel(report: ReportView) -> Markup:
     if len(report.weeks) > 1:
         title = element("h3", "Cost of a landed change, week by week")
         chart = join(title, element("div", weeks_chart(report.weeks), class_="tw"), _weeks_table(report))
-    return panel("What it cost", "", dim("No agent was at work."))
-    rows = [
-        (key(state, name), money(usd), percent(usd / split.cost_usd), share_bar([(state, usd)], split.cost_usd, name))
-        for name, state, usd in split_parts(split)
-        if split.cost_usd
-    ]
-    lost = [(row.words, f"{row.lost:,}", money(row.lost_usd)) for row in report.costs.thrown_away]
-    chart: Child = None
-    if len(report.weeks) > 1:
-        title = element("h3", "Cost of a landed change, week by week")
         chart = join(title, element("div", weeks_chart(report.weeks), class_="tw"), _weeks_table(report))
     return panel(
         "What it cost",
