@@ -66,6 +66,7 @@ REQUESTS = {
     "alerts ack": "`POST /alerts/ack`",
     "alerts list": "`GET /alerts`",
     "alerts rules": "`GET /alerts/rules`",
+    "report": "`GET /report`; -o and the other forms are for who asks",
     "budget set": "`POST /budget`; with neither amount it is --none",
     "budget show": "`GET /budgets`",
     "limits": "`GET /limits`; with --reset `POST /limits/reset`",

@@ -74,7 +74,8 @@ def _route(fleet: ServedFleet, endpoint: Endpoint) -> Route:  # type: ignore[typ
         try:
             query = read_query(request.url.query, endpoint.query)
             body = NoBody() if endpoint.body is NoBody else read_body(await _body_of(request), endpoint.body)
-            visit = Visit(fleet.workspace, request.path_params, query, body, time.time())
+            asked = (request.path_params, query, body, time.time())
+            visit = Visit(fleet.workspace, *asked, remembered=fleet.remembered)
             return _answer(await fleet.answer(endpoint, visit))
         except BodyRefused as refusal:
             return answer_problem(refusal.problem)

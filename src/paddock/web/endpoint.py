@@ -17,6 +17,7 @@ from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import Store
 from paddock.views.board.page import LiveBoard
 from paddock.views.queue.picture import LiveQueue
+from paddock.web.remembered import Remembered
 
 Q = TypeVar("Q", bound=msgspec.Struct)
 B = TypeVar("B")
@@ -56,7 +57,7 @@ class KnownViews:
 @dataclass(frozen=True, slots=True)
 class Visit(Generic[Q, B]):
     """One request at its endpoint. Only readers have a `store`: who writes opens the log for its one transaction.
-    `known` is what the thread has made of that store before."""
+    `known` is what the thread has made of that store before, `remembered` what took any thread long."""
 
     workspace: Workspace
     path: Mapping[str, str]
@@ -65,6 +66,7 @@ class Visit(Generic[Q, B]):
     now: float
     reading: Store | None = None
     known: KnownViews = field(default_factory=KnownViews)
+    remembered: Remembered = field(default_factory=Remembered)
 
     @property
     def store(self) -> Store:

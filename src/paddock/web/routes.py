@@ -10,6 +10,7 @@ from paddock.views.fleet.leases import LeasesView
 from paddock.views.fleet.page import FleetDocument
 from paddock.views.insight.failures import FailuresView
 from paddock.views.insight.overview import InsightView
+from paddock.views.insight.report import ReportView
 from paddock.views.log.records import ToldRecord
 from paddock.views.messages import MessagesView
 from paddock.views.plan import PlanPreviewView
@@ -124,6 +125,28 @@ ENDPOINTS: tuple[Endpoint[Any, Any], ...] = (
         insight.read_ways,
         insight.SpanQuery,
     ),
+    read_long(
+        "/insight/failures",
+        "What the fleet's failures have in common",
+        insight.FailuresPage,
+        insight.read_failures_page,
+        insight.SpanQuery,
+    ),
+    read_long(
+        "/insight/drift",
+        "Whether the fleet's last batches of attempts behaved differently",
+        insight.DriftPage,
+        insight.read_drift_page,
+        insight.SpanQuery,
+    ),
+    read_long(
+        "/insight/costs",
+        "What a landed change costs, week by week",
+        insight.MoneyPage,
+        insight.read_money_page,
+        insight.SpanQuery,
+    ),
+    read_long("/report", "As `paddock report --json`", ReportView, insight.read_report_view, insight.ReportQuery),
     read("/budgets", "As `paddock budget show --json`", summaries.BudgetsView, summaries.read_budgets, NoQuery),
     read("/convoys", "As `paddock convoy list --json`", summaries.ConvoysView, summaries.read_convoys, NoQuery),
     read("/convoys/{name}", "As `paddock convoy show --json`", summaries.ConvoyPage, summaries.read_convoy, NoQuery),

@@ -17,6 +17,7 @@ from paddock.views.sight import sight_of
 from paddock.web.broadcast import Broadcast
 from paddock.web.endpoint import Endpoint, KnownViews, Visit, WorkThread
 from paddock.web.log_threads import LogThreads, identity_of
+from paddock.web.remembered import Remembered
 
 VIA = "web"
 CHECK_SECONDS = 1.0
@@ -32,6 +33,7 @@ class ServedFleet:
         self._checked_at = time.monotonic()
         self._metrics, self._counting = LiveMetrics(), threading.Lock()
         self._own = threading.local()
+        self.remembered = Remembered()
         self.threads = LogThreads(lambda: self.workspace)
         self.broadcast = Broadcast(lambda: self.workspace)
 

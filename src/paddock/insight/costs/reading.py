@@ -12,6 +12,7 @@ from paddock.insight.costs.attempts import FleetCosts, ask_costs, with_traces
 from paddock.insight.costs.report import CostReport, report_costs, report_runs
 from paddock.insight.costs.runs import RunCost, cost_of_run, costs_of_runs
 from paddock.insight.dataset.dataset import Dataset
+from paddock.insight.dataset.headers import FLEET
 from paddock.insight.dataset.location import dataset_path
 from paddock.insight.dataset.trouble import DatasetUnusable
 from paddock.insight.selection import Selection
@@ -19,8 +20,6 @@ from paddock.store.protocol import Ask, Query
 
 if TYPE_CHECKING:
     from paddock.fleet.workspace import Workspace
-
-OWN_LABEL = "fleet"
 
 
 def read_fleet_costs(workspace: "Workspace", board: Board, ask: Ask) -> FleetCosts:
@@ -63,7 +62,7 @@ def _traced_costs(workspace: "Workspace") -> Mapping[str, RunCost]:
     """Nothing where no transcript has been taken in yet: the log alone tells what it knows."""
     try:
         with Dataset.open(dataset_path(workspace.state_dir)) as dataset:
-            traces = dataset.runs(Selection(label=OWN_LABEL))
+            traces = dataset.runs(Selection(label=FLEET))
     except DatasetUnusable:
         return {}
     prices = workspace.site.prices
