@@ -148,6 +148,12 @@ def _workflows(workspace: Workspace) -> Iterable[tuple[str, str]]:
     return [(file.name, file.shown) for file in list_workflows(workspace.top)]
 
 
+def _schedules(workspace: Workspace) -> Iterable[tuple[str, str]]:
+    board = workspace.board()
+    known = {} if board.schedule_part.is_nothing else board.schedules.by_name
+    return [(name, one.cron) for name, one in known.items()]
+
+
 def _remotes(workspace: Workspace) -> Iterable[tuple[str, str]]:
     return [(name, "") for name in workspace.repo.git("remote").lines]
 
@@ -165,6 +171,8 @@ _OFFERS: dict[tuple[str, ...], Offer] = {
     ("log", "kind"): _event_kinds,
     ("convoy", "show", "name"): _convoys,
     **{("workflow", command, "name"): _workflows for command in ("show", "check", "run")},
+    ("schedule",): _schedules,
+    ("schedule", "add", "workflow"): _workflows,
     ("engines", "check", "name"): _engines,
     ("agents", "show", "name"): _agents,
     ("audit", "agents"): _agents,

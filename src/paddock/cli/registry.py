@@ -15,6 +15,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "add": ("add", "Add a task, or a whole convoy from a file."),
     "plan": ("plan", "Let a planner turn a goal into a convoy."),
     "workflow": ("workflow", "Run steps that are written once as a convoy."),
+    "schedule": ("schedule", "Add work by the clock, and know what it may cost."),
     "status": ("status", "Show tasks, what is running, and what needs you."),
     "watch": ("watch", "Watch the fleet live, wherever its daemon runs."),
     "show": ("show", "Show a task and its attempts."),
@@ -80,7 +81,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 # In the order in which help lists them; every command is in one group.
 GROUPS: dict[str, tuple[str, ...]] = {
     "Set up": ("init", "doctor", "config", "engines", "agents", "notify", "completion"),
-    "Tasks": ("plan", "add", "fork", "edit", "retry", "cancel", "convoy", "workflow", "route"),
+    "Tasks": ("plan", "add", "fork", "edit", "retry", "cancel", "convoy", "workflow", "schedule", "route"),
     "Run agents": ("run", "up", "down", "stop", "resurrect"),
     "Talk to agents": ("message", "messages", "connect", "handback", "path", "open", "exec", "wait"),
     "Inspect": ("status", "watch", "top", "web", "show", "results", "tail", "diff", "log"),

@@ -3,9 +3,11 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import islice, pairwise
 from typing import TypeAlias
 
 from paddock.core.board import Board
+from paddock.core.durations import format_duration
 from paddock.core.errors import Misuse, NotFound, PaddockError, words_of
 from paddock.core.events import ConvoyAdded, Draft, TaskAdded
 from paddock.core.ids import branch_slug, printable
@@ -16,7 +18,7 @@ from paddock.core.schedules.cron import Cron
 from paddock.core.schedules.due import Fire, NextStep, Queue, Rewind, Skip, Wait, next_step
 from paddock.core.schedules.model import FAILURES_IN_A_ROW, LABEL, MOST_SCHEDULES, Schedule, series_of
 from paddock.core.schedules.progress import find_unfinished
-from paddock.core.schedules.timetable import DAY, Timetable
+from paddock.core.schedules.timetable import DAY, Timetable, timetable_of
 from paddock.core.wording import check_brief, check_name, did_you_mean
 from paddock.core.workflow import free_convoy
 
@@ -24,6 +26,8 @@ LONGEST_NAME = 60
 LONGEST_TEXT = 16 * 1024
 """Characters of a brief or a goal: it is on the board of every reader, and in every firing."""
 REASON_CHARS = 500
+GAPS_LOOKED_AT = 100
+"""Times whose distance is compared with the jitter."""
 LEAST_BUDGET, MOST_BUDGET = 0.0, 1e6
 
 Contents: TypeAlias = Batch | PlanRequest
@@ -53,6 +57,7 @@ def add_schedule(board: Board, request: ScheduleRequest, contents: Contents, kno
         )
     name = choose_name(board, request)
     check_request(request)
+    check_jitter(request, board.at)
     add_contents(board, name, contents, known)
     added = se.ScheduleAdded(
         name=name,
@@ -74,13 +79,29 @@ def check_request(request: ScheduleRequest) -> None:
         raise Misuse("the jitter must be between 0 and a day", "e.g. `--jitter 10m`")
     budget = request.budget_usd
     if budget is not None and not (math.isfinite(budget) and LEAST_BUDGET < budget <= MOST_BUDGET):
-        raise Misuse(f"the budget must be above 0 dollars, not {budget:g}", "omit --budget for none")
+        raise Misuse(
+            f"the budget must be above 0 dollars, and at most {MOST_BUDGET:,.0f}, not {budget:g}", "omit it for none"
+        )
     check_brief(request.work.text, f"the {_NOUNS[request.work.sort]}")
     if len(request.work.text) > LONGEST_TEXT:
         raise Misuse(
             f"the {_NOUNS[request.work.sort]} has {len(request.work.text):,} characters; the limit of a schedule's is "
             f"{LONGEST_TEXT:,}",
             "put long material in a file in the repository and name that file, or write a workflow",
+        )
+
+
+def check_jitter(request: ScheduleRequest, now: float) -> None:
+    """Raises Misuse where it is longer than the time between two runs: they would not keep their order."""
+    if not request.jitter_seconds:
+        return
+    times = list(islice(timetable_of(request.cron.text, request.zone).after(now), GAPS_LOOKED_AT))
+    gap = min((later - time for time, later in pairwise(times)), default=DAY)
+    if request.jitter_seconds > gap:
+        raise Misuse(
+            f"the jitter of {format_duration(request.jitter_seconds)} is longer than the {format_duration(gap)} "
+            f"between two times of `{request.cron.text}`",
+            f"use at most `--jitter {format_duration(gap)}`",
         )
 
 
