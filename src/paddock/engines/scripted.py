@@ -57,8 +57,9 @@ class TurnOver(Exception):
 class ScriptPlayer:
     """Plays the steps; each method named `do_…` is one kind of step and takes the step itself."""
 
-    def __init__(self, talk: Conversation, attempt: int, mail: LetterBox | None = None) -> None:
+    def __init__(self, talk: Conversation, attempt: int, mail: LetterBox | None = None, model: str = MODEL) -> None:
         self.talk = talk
+        self.model = model
         self.attempt = attempt
         self.mail = mail
         self.all_steps_listen = False
@@ -78,7 +79,7 @@ class ScriptPlayer:
     def message(self, block: dict[str, object]) -> None:
         self.calls += 1
         usage = {"input_tokens": 1000, "output_tokens": 1}
-        content = {"id": f"msg_{self.talk.turn}_{self.calls}", "model": MODEL, "content": [block], "usage": usage}
+        content = {"id": f"msg_{self.talk.turn}_{self.calls}", "model": self.model, "content": [block], "usage": usage}
         self.emit(type="assistant", message=content)
 
     def say(self, text: str) -> None:
@@ -271,6 +272,11 @@ class ScriptPlayer:
         call = self.use("Bash", {"command": " ".join(argv)})
         code, output = run(argv)
         self.answer(call, output, error=code != 0)
+        if code != 0 and step.get("must_pass") is True:
+            self.talk.next -= 1
+            self.talk.save()
+            last = next((line for line in reversed(output.splitlines()) if line.strip()), f"exit {code}")
+            raise TurnOver(f"cannot go on: {last}"[:500], error=True)
 
     def do_wait_for(self, step: Step) -> None:
         path, deadline = str(step["wait_for"]), time.monotonic() + number(step.get("seconds"), 600)
@@ -455,7 +461,8 @@ def main(argv: list[str]) -> int:
     copied = resumed if given.get("fork") else None
     name = given.get("session") if copied else resumed or given.get("session")
     talk = Conversation(given.get("state", "."), name or new_session())
-    agent = ScriptPlayer(talk, int(given.get("attempt", "1")), open_mailbox(given.get("mailbox", "")))
+    mail, model = open_mailbox(given.get("mailbox", "")), given.get("model", MODEL)
+    agent = ScriptPlayer(talk, int(given.get("attempt", "1")), mail, model)
     agent.all_steps_listen = given.get("listens") == "yes"
     known = talk.load(copied) if resumed else True
     talk.turn += 1
@@ -473,7 +480,7 @@ def main(argv: list[str]) -> int:
     if "never_start" in first and matches(first.get("attempt"), agent.attempt):
         os.write(2, b"scripted: command not found\n")
         return int(number(first["never_start"], 127))
-    agent.emit(type="system", subtype="init", model=MODEL, cwd=os.getcwd())
+    agent.emit(type="system", subtype="init", model=agent.model, cwd=os.getcwd())
     if not known:
         lost = f"No conversation found with session ID: {resumed}"
         os.write(2, f"{lost}\n".encode())

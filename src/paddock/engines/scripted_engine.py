@@ -46,6 +46,7 @@ class ScriptedEngine:
         argv += ["--attempt", str(request.attempt)]
         argv += [*option("--resume", request.session_id), *option("--session", request.first_session_id)]
         argv += ["--fork", "yes"] if request.fork and request.session_id else []
+        argv += option("--model", request.model or self.settings.model)
         if request.task_text:
             argv += ["--task", request.task_text[:1000].replace("\0", "")]
         argv += ["--mailbox", str(request.mailbox)] if request.mailbox is not None else []
