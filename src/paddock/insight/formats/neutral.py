@@ -1,9 +1,11 @@
 """The neutral JSON lines: one run a line. Liberal in what it takes, since people convert with scripts of their own."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import msgspec
+from msgspec.structs import replace
 
+from paddock.insight.formats.assembly import RunAssembly
 from paddock.insight.formats.bounds import (
     MOST_CALLS,
     MOST_FILES,
@@ -14,7 +16,16 @@ from paddock.insight.formats.bounds import (
     name_text,
     plain_text,
 )
-from paddock.insight.formats.neutral_fields import CALL_NAMES, FACT_NAMES, RUN_NAMES, by_field, is_usage_name
+from paddock.insight.formats.chat import MESSAGES, messages_of, take_messages
+from paddock.insight.formats.completion import complete
+from paddock.insight.formats.neutral_fields import (
+    CALL_NAMES,
+    FACT_NAMES,
+    RUN_NAMES,
+    by_field,
+    is_usage_name,
+    plain_key,
+)
 from paddock.insight.formats.neutral_steps import read_steps
 from paddock.insight.formats.usage_words import UsageRead, read_usage
 from paddock.insight.formats.words import (
@@ -25,7 +36,7 @@ from paddock.insight.formats.words import (
     read_time,
     word_of,
 )
-from paddock.insight.trace import ERROR_CHARS, CostSource, EndState, Facts, ModelCall, Result, Trace
+from paddock.insight.trace import ERROR_CHARS, CostSource, EndState, Facts, ModelCall, Result, Step, Trace
 
 _TELLING = frozenset(
     {"task", "kind", "engine", "model", "steps", "outcome", "end_state", "error", "started", "ended", "usage", "tests"}
@@ -33,6 +44,9 @@ _TELLING = frozenset(
 _FACT_TYPES = {field.name: field.type for field in msgspec.structs.fields(Facts)}
 _SOURCE_CHARS = 1_000
 _TAIL_READ = 1 << 20
+_VERDICTS = frozenset({"failed", "failure", "fail", "passed", "success", "succeeded", "resolved", "unresolved"})
+_VERDICT_KEYS = ("passed", "outcome", "result", "status", "success", "ok")
+_LASTED = ("duration_seconds", "duration", "wall_seconds", "wall", "elapsed", "elapsed_seconds", "seconds")
 
 
 def looks_neutral(record: Mapping[str, object]) -> bool:
@@ -47,7 +61,8 @@ def read_neutral(record: Mapping[str, object], number: int) -> Trace:
     outcome, end_state = _read_end(told, others)
     usage, others = _read_usage(told.get("usage"), others)
     facts, others = _read_facts(told.get("facts"), others)
-    return Trace(
+    started, ended = _read_times(told, others)
+    trace = Trace(
         run=name_text(told.get("run")) or f"line {number}",
         task=name_text(told.get("task")),
         kind=name_text(told.get("kind")),
@@ -58,8 +73,8 @@ def read_neutral(record: Mapping[str, object], number: int) -> Trace:
         label=name_text(told.get("label")),
         host=name_text(told.get("host")),
         account=name_text(told.get("account")),
-        started=read_time(told.get("started")),
-        ended=read_time(told.get("ended")),
+        started=started,
+        ended=ended,
         outcome=outcome,
         end_state=end_state,
         error=plain_text(told.get("error"), ERROR_CHARS),
@@ -69,31 +84,88 @@ def read_neutral(record: Mapping[str, object], number: int) -> Trace:
         reasoning_tokens=read_count(told.get("reasoning_tokens", usage.reasoning)),
         cost_source=_cost_source(told.get("cost_source")),
         startup_tokens=read_count(told.get("startup_tokens")),
+        startup_cached=read_count(told.get("startup_cached")),
         waited_seconds=read_duration(told.get("waited_seconds")),
         model_calls=read_count(told.get("model_calls")),
-        steps=read_steps(told.get("steps"), MOST_STEPS),
+        steps=_read_steps(told, others),
         calls=_read_calls(told.get("calls")),
         facts=facts,
         tests=_read_tests(told.get("tests")),
         source=plain_text(told.get("source"), _SOURCE_CHARS),
         attributes=_read_attributes(told.get("attributes"), others),
     )
+    return complete(_with_messages(trace, record))
 
 
 def _read_end(told: dict[str, object], others: dict[str, object]) -> tuple[Result, EndState]:
-    """A word that is not understood is kept among the attributes."""
-    outcome, end_state = read_result(told.get("outcome")), read_end_state(told.get("end_state"))
-    if outcome is None and word_of(told.get("outcome")):
-        told_as_end = read_end_state(told.get("outcome"))
-        outcome = Result.FAILURE if told_as_end is not None else Result.UNKNOWN
-        end_state = end_state or told_as_end
-        if told_as_end is None:
-            others.setdefault("outcome", told["outcome"])
-    if end_state is None and word_of(told.get("end_state")):
-        others.setdefault("end_state", told["end_state"])
-        if outcome is None:
-            outcome = read_result(told.get("end_state"))
-    return outcome or Result.UNKNOWN, end_state or EndState.UNKNOWN
+    """The first of several words for one thing that is understood. What is not is kept among the attributes."""
+    outcome, as_end = None, None
+    for name, value in _candidates(told, others, "outcome"):
+        outcome = read_result(value)
+        if outcome is not None:
+            others.pop(name, None)
+            break
+        as_end = as_end or read_end_state(value)
+        if value is not None:
+            others.setdefault(name, value)
+    end_state = None
+    for name, value in _candidates(told, others, "end_state"):
+        end_state = read_end_state(value)
+        if end_state is not None:
+            others.pop(name, None)
+            break
+        if value not in (None, ""):
+            others.setdefault(name, value)
+    if outcome is None and as_end is not None:
+        outcome = Result.UNKNOWN if as_end is EndState.OK else Result.FAILURE
+    if outcome is None:
+        outcome = read_result(told.get("end_state")) if word_of(told.get("end_state")) in _VERDICTS else None
+    return outcome or Result.UNKNOWN, end_state or as_end or EndState.UNKNOWN
+
+
+def _candidates(told: dict[str, object], others: dict[str, object], field: str) -> list[tuple[str, object]]:
+    aliases = [(key, value) for key, value in others.items() if RUN_NAMES.get(plain_key(key)) == field]
+    return [(field, told.get(field)), *aliases]
+
+
+def _read_times(told: dict[str, object], others: dict[str, object]) -> tuple[float | None, float | None]:
+    """A run that ended before it began has clocks that differ: only its end is kept, which it is filed under."""
+    started, ended = read_time(told.get("started")), read_time(told.get("ended"))
+    lasted = read_duration(next((others[name] for name in _LASTED if name in others), None))
+    if ended is None and started is not None and lasted is not None:
+        ended = started + lasted
+    elif started is None and ended is not None and lasted is not None:
+        started = ended - lasted
+    if started is not None and ended is not None and ended < started:
+        others.setdefault("clock", f"ended {started - ended:.0f}s before it started")
+        return None, ended
+    return started, ended
+
+
+def _read_steps(told: dict[str, object], others: dict[str, object]) -> tuple[Step, ...]:
+    steps = told.get("steps")
+    if isinstance(steps, int | float):
+        others.setdefault("steps", steps)
+    return read_steps(steps, MOST_STEPS)
+
+
+def _with_messages(trace: Trace, record: Mapping[str, object]) -> Trace:
+    """With what a conversation in it tells, where nothing else does."""
+    messages = messages_of(record)
+    if messages is None or trace.steps:
+        return trace
+    run = RunAssembly()
+    take_messages(run, messages)
+    seen = run.finish()
+    return replace(
+        trace,
+        steps=seen.steps,
+        tail=trace.tail or seen.tail,
+        calls=trace.calls or seen.calls,
+        usage=trace.usage or seen.usage,
+        model=trace.model or seen.model,
+        attributes={name: value for name, value in trace.attributes.items() if name not in MESSAGES},
+    )
 
 
 def _read_usage(told: object, others: dict[str, object]) -> tuple[UsageRead, dict[str, object]]:
@@ -104,7 +176,19 @@ def _read_usage(told: object, others: dict[str, object]) -> tuple[UsageRead, dic
         others = {key: value for key, value in others.items() if key not in beside}
     if usage.tokens is None and usage.cost_usd is not None:
         others["cost_usd"] = usage.cost_usd
+    tokens = usage.tokens
+    if tokens is not None and not (tokens.input_total or tokens.output or tokens.cost_usd) and not _says_zero(told):
+        # Nobody reads and writes nothing: this is how others say that they do not know.
+        return _without_tokens(usage), others
     return usage, others
+
+
+def _says_zero(told: object) -> bool:
+    return isinstance(told, dict) and "input_uncached" in told
+
+
+def _without_tokens(usage: UsageRead) -> UsageRead:
+    return UsageRead(None, usage.reasoning or None, None)
 
 
 def _read_facts(told: object, others: dict[str, object]) -> tuple[Facts, dict[str, object]]:
@@ -148,11 +232,25 @@ def _read_call(item: dict[str, object]) -> ModelCall:
 
 
 def _read_tests(value: object) -> dict[str, bool]:
-    """Of words as well: `passed`, `failed`."""
-    if not isinstance(value, dict):
-        return {}
-    results = {name_text(name): read_result(result) for name, result in list(value.items())[:MOST_TESTS]}
+    """Results by name, a list of results with their names, or the names of those that passed and failed."""
+    results = {name_text(name): read_result(result) for name, result in _test_pairs(value)}
     return {name: result is Result.SUCCESS for name, result in results.items() if result not in (None, Result.UNKNOWN)}
+
+
+def _test_pairs(value: object) -> Iterator[tuple[object, object]]:
+    if isinstance(value, dict):
+        for name, result in list(value.items())[:MOST_TESTS]:
+            if isinstance(result, list):
+                yield from ((one, name) for one in result[:MOST_TESTS] if isinstance(one, str))
+            elif isinstance(result, dict):
+                yield name, next((result[key] for key in _VERDICT_KEYS if key in result), None)
+            else:
+                yield name, result
+    elif isinstance(value, list):
+        for item in value[:MOST_TESTS]:
+            if isinstance(item, dict):
+                name = next((item[key] for key in ("name", "test", "id", "nodeid") if key in item), None)
+                yield name, next((item[key] for key in _VERDICT_KEYS if key in item), None)
 
 
 def _read_attributes(told: object, others: dict[str, object]) -> dict[str, str]:

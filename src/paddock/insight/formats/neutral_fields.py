@@ -10,7 +10,7 @@ from functools import lru_cache
 from paddock.insight.formats.usage_words import USAGE_NAMES
 
 RUN_FIELDS: Mapping[str, str] = {
-    "run": "run_id id trial_name trial_id session session_id sessionid trace_id attempt_id",
+    "run": "run_id runid attempt_id trial_id trial_name trial session_id session sessionid id uuid trace_id",
     "task": "task_id instance_id instance problem_id task_name",
     "kind": "task_kind task_type category",
     "agent": "agent_name role",
@@ -32,6 +32,7 @@ RUN_FIELDS: Mapping[str, str] = {
     "reasoning_tokens": "",
     "cost_source": "",
     "startup_tokens": "startup_ctx startup_context",
+    "startup_cached": "",
     "waited_seconds": "waited backoff_seconds wait_seconds",
     "model_calls": "api_calls llm_calls n_calls num_calls",
     "steps": "trajectory actions tool_calls events",
@@ -50,6 +51,7 @@ STEP_FIELDS: Mapping[str, str] = {
     "success": "ok succeeded passed",
     "is_error": "failed error_flag",
     "error": "error_text error_message stderr error_type exception",
+    "output": "observation result stdout tool_output response",
     "exit": "exit_code returncode return_code rc exitcode exit_status",
     "at": "time ts timestamp started started_at start start_time t created_at",
     "seconds": "duration elapsed duration_s duration_seconds dur took",
@@ -103,15 +105,22 @@ def plain_key(key: str) -> str:
 
 
 def by_field(record: Mapping[str, object], names: Mapping[str, str]) -> tuple[dict[str, object], dict[str, object]]:
-    """The values by our names, and what has none of them. Our own name wins over an alias."""
+    """The values by our names, and what is left. Our own name wins over an alias, and else the first that there is."""
     found: dict[str, object] = {}
     others: dict[str, object] = {}
+    told_by: dict[str, str] = {}
     for key, value in record.items():
         name = names.get(key) or names.get(plain_key(key))
         if name is None:
             others[key] = value
-        elif value is not None and (name not in found or key == name):
-            found[name] = value
+        elif value is None:
+            continue
+        elif name not in found:
+            found[name], told_by[name] = value, key
+        elif key == name:
+            others[told_by[name]], found[name] = found[name], value
+        else:
+            others[key] = value
     return found, others
 
 

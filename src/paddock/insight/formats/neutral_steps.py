@@ -8,14 +8,31 @@ from functools import lru_cache
 from paddock.core.trace import clip
 from paddock.insight.activities import activity_of
 from paddock.insight.formats.bounds import name_text, plain_text
+from paddock.insight.formats.failed_output import says_failed
 from paddock.insight.formats.neutral_fields import STEP_FIELDS, STEP_NAMES, plain_key
-from paddock.insight.formats.words import read_count, read_duration, read_number, read_step_status, read_time
+from paddock.insight.formats.words import (
+    read_count,
+    read_duration,
+    read_number,
+    read_result,
+    read_step_status,
+    read_time,
+)
 from paddock.insight.phases import Phase, one_word
-from paddock.insight.trace import NAME_CHARS, STEP_ERROR_CHARS, TARGET_CHARS, Step, StepStatus
+from paddock.insight.trace import NAME_CHARS, STEP_ERROR_CHARS, TARGET_CHARS, Result, Step, StepStatus
 
 _SYMBOL = re.compile(r"([A-Z][A-Z_]{1,30})(:[a-z][a-z_-]{0,30})?\Z")
 _PHASES = frozenset(phase.value for phase in Phase)
 _STATUSES = {status.value: status for status in StepStatus}
+_BAD = (StepStatus.ERROR, StepStatus.DENIED)
+_WORD_CHARS = 20
+_STATUS_OF_WORD = {
+    "ok": StepStatus.OK,
+    "success": StepStatus.OK,
+    "error": StepStatus.ERROR,
+    "failed": StepStatus.ERROR,
+    "denied": StepStatus.DENIED,
+}
 _ABSENT = "\0absent"
 _MOST_EXIT = 2**31
 
@@ -32,6 +49,7 @@ class _StepShape:
     success: str = _ABSENT
     is_error: str = _ABSENT
     error: str = _ABSENT
+    output: str = _ABSENT
     exit: str = _ABSENT
     at: str = _ABSENT
     seconds: str = _ABSENT
@@ -46,13 +64,12 @@ assert {field.name for field in fields(_StepShape)} == set(STEP_FIELDS)
 def read_steps(value: object, most: int) -> tuple[Step, ...]:
     if not isinstance(value, list):
         return ()
-    return tuple(
-        [
-            _read_object(item) if isinstance(item, dict) else _read_words(item)
-            for item in value[:most]
-            if isinstance(item, dict | str)
-        ]
-    )
+    steps = [
+        _read_object(item) if isinstance(item, dict) else _read_words(item)
+        for item in value[:most]
+        if isinstance(item, dict | str)
+    ]
+    return tuple(step for step in steps if step is not None)
 
 
 @lru_cache(maxsize=1024)
@@ -65,7 +82,8 @@ def _shape_of(keys: tuple[str, ...]) -> _StepShape:
     return _StepShape(**found)
 
 
-def _read_object(item: Mapping[str, object]) -> Step:
+def _read_object(item: Mapping[str, object]) -> Step | None:
+    """None of what is no call of a tool, such as a thought."""
     shape, get = _shape_of(tuple(item)), item.get
     called, argument = get(shape.tool), get(shape.argument)
     if isinstance(called, dict):
@@ -75,45 +93,68 @@ def _read_object(item: Mapping[str, object]) -> Step:
     tool = _name(called)
     activity, failed = _symbol(_name(get(shape.activity)))
     target = _text(get(shape.target), 1 << 13)
-    if not activity and (argument is not None or len(target) > TARGET_CHARS):
-        seen = activity_of(tool or "bash", _argument(argument) if argument is not None else target)
+    if not activity and (tool or target or argument is not None):
+        seen = activity_of(tool or "bash", target if argument is None else _argument(argument))
         activity, target = seen.symbol, target if target and len(target) <= TARGET_CHARS else seen.target
-    code = read_number(get(shape.exit))
-    error = get(shape.error)
-    status, code = _status(item, shape, code, told_error=error is True or bool(error))
-    seconds = get(shape.seconds)
+    error, output = get(shape.error), get(shape.output)
+    status, code = _status(item, shape, output, error is True or bool(error))
+    if failed and status is StepStatus.OK:
+        status = StepStatus.ERROR
+    if error is None and output is not None and status in _BAD:
+        error = output
+    if not activity and status is StepStatus.OK and code is None and not error:
+        return None
+    seconds, turn, at = get(shape.seconds), get(shape.turn), get(shape.at)
     milliseconds = None if seconds is not None else read_duration(get(shape.milliseconds))
-    turn = get(shape.turn)
-    at = get(shape.at)
     return Step(
         tool,
         activity,
         target if len(target) <= TARGET_CHARS else one_word(target),
-        StepStatus.ERROR if failed and status is StepStatus.OK else status,
+        status,
         "" if error is None or error is True else _text(error, STEP_ERROR_CHARS),
         None if at is None else read_time(at),
         read_duration(seconds) if milliseconds is None else milliseconds / 1000,
-        int(code) if code is not None and abs(code) < _MOST_EXIT else None,
+        code,
         _name(get(shape.agent)),
         0 if turn is None else read_count(turn) or 0,
     )
 
 
 def _status(
-    item: Mapping[str, object], shape: _StepShape, code: float | None, *, told_error: bool
-) -> tuple[StepStatus, float | None]:
-    """What is said, else what the rest amounts to; a number among it is the exit code."""
-    told = item.get(shape.status)
-    if isinstance(told, str) and (known := _STATUSES.get(told)) is not None:
-        return known, code
-    if isinstance(told, int | float) and not isinstance(told, bool) and code is None and not 200 <= told < 300:
-        code = read_number(told)
-    status = StepStatus.OK if isinstance(told, int) and 200 <= told < 300 else read_step_status(told)
-    if status is None:
-        success, wrong = item.get(shape.success), item.get(shape.is_error)
-        failed = wrong is True or success is False or bool(code) or told_error
-        status = StepStatus.ERROR if failed else StepStatus.OK
-    return status, code
+    item: Mapping[str, object], shape: _StepShape, output: object, told_error: bool
+) -> tuple[StepStatus, int | None]:
+    """What is said, else what the rest amounts to, and the exit code; a number that is said is one as well."""
+    code, told = _whole(item.get(shape.exit)), item.get(shape.status)
+    if type(told) is str:
+        known = _STATUSES.get(told)
+        if known is not None:
+            return known, code
+    elif type(told) is int and 200 <= told < 300:
+        return StepStatus.OK, code
+    elif isinstance(told, int | float) and told is not True and told is not False and code is None:
+        code = _whole(told)
+    status = read_step_status(told)
+    if status is None and type(output) is str and len(output) < _WORD_CHARS and code is None:
+        status = _STATUS_OF_WORD.get(output.strip().lower())
+    if status is not None:
+        return status, code
+    success, wrong = item.get(shape.success), item.get(shape.is_error)
+    if success is not None or wrong is not None or code is not None or told_error:
+        failed = _is(wrong, Result.SUCCESS) or _is(success, Result.FAILURE) or bool(code) or told_error
+        return StepStatus.ERROR if failed else StepStatus.OK, code
+    failed = type(output) is str and says_failed(output)
+    return StepStatus.ERROR if failed else StepStatus.OK, code
+
+
+def _is(value: object, result: Result) -> bool:
+    return value is not None and read_result(value) is result
+
+
+def _whole(value: object) -> int | None:
+    if type(value) is int:
+        return value if -_MOST_EXIT < value < _MOST_EXIT else None
+    number = read_number(value)
+    return int(number) if number is not None and abs(number) < _MOST_EXIT else None
 
 
 def _read_words(words: str) -> Step:

@@ -60,6 +60,8 @@ _END_PARTS: tuple[tuple[str, EndState], ...] = (
     ("error", EndState.CRASHED),
     ("submitted", EndState.OK),
 )
+# What is longer is prose, in which any word may stand for anything.
+_LONGEST_END = 60
 _STEP_OK = frozenset("ok okay success succeeded successful completed complete done passed pass true 0 finished".split())  # noqa: SIM905
 _STEP_DENIED = frozenset("denied declined rejected refused forbidden not_allowed blocked permission_denied".split())  # noqa: SIM905
 _STEP_UNKNOWN = frozenset("unknown unset pending running in_progress cancelled canceled none null".split())  # noqa: SIM905
@@ -74,12 +76,12 @@ def word_of(value: object) -> str:
 
 
 def read_result(value: object) -> Result | None:
-    """Of words, booleans and numbers; anything less than 1 is a failure."""
+    """Of words, booleans and shares: 1 is success and less a failure. What is beyond 1 is a count of something else."""
     if isinstance(value, bool):
         return Result.SUCCESS if value else Result.FAILURE
     number = read_number(value)
     if number is not None:
-        return Result.SUCCESS if number >= ENOUGH else Result.FAILURE
+        return None if not 0 <= number <= 1 else Result.SUCCESS if number >= ENOUGH else Result.FAILURE
     word = word_of(value)
     if word in _SUCCESS:
         return Result.SUCCESS
@@ -93,7 +95,9 @@ def read_end_state(value: object) -> EndState | None:
     if not word:
         return None
     known = _END_OF_WORD.get(word)
-    return known or next((state for part, state in _END_PARTS if part in word), None)
+    if known is not None or len(word) > _LONGEST_END:
+        return known
+    return next((state for part, state in _END_PARTS if part in word), None)
 
 
 def read_step_status(value: object) -> StepStatus | None:

@@ -1,0 +1,74 @@
+"""The formats that there are, and which of them a record is in."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from paddock.insight.formats.chat import TauReader, looks_like_tau
+from paddock.insight.formats.claude import ClaudeReader, looks_like_claude
+from paddock.insight.formats.codex import CodexReader, looks_like_codex
+from paddock.insight.formats.gemini import GeminiReader, looks_like_gemini
+from paddock.insight.formats.neutral import looks_neutral
+from paddock.insight.formats.neutral_fields import RUN_FIELDS
+from paddock.insight.formats.neutral_reader import NeutralReader
+from paddock.insight.formats.opencode import OpencodeReader, looks_like_opencode
+from paddock.insight.formats.openinference import SpanReader
+from paddock.insight.formats.packed import PackedReader, looks_packed
+from paddock.insight.formats.qwen import QwenReader, looks_like_qwen
+from paddock.insight.formats.reader import Record, RunReader
+from paddock.insight.formats.spans import looks_like_spans
+from paddock.insight.formats.swe_agent import SweAgentReader, looks_like_swe_agent
+from paddock.insight.formats.terminal_bench import TerminalBenchReader, looks_like_terminal_bench
+
+AUTO = "auto"
+NEUTRAL = "jsonl"
+OWN_NAMES = 4
+"""A record with so many fields under our own names is a neutral line, whatever else it looks like."""
+_CONTAINERS = ("results", "runs", "trials", "simulations", "traces", "sessions", "trajectories", "data", "attempts")
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """`is_stream`: a file is one run or a few, and a record means nothing alone."""
+
+    name: str
+    what: str
+    looks_so: Callable[[Record], bool]
+    reader: Callable[[str], RunReader]
+    is_stream: bool = False
+
+
+_PACKED = Format("packed", "conversations, one a record", looks_packed, PackedReader)
+FORMATS: dict[str, Format] = {
+    one.name: one
+    for one in (
+        Format(NEUTRAL, "neutral JSON lines, one run a line", looks_neutral, NeutralReader),
+        Format("claude", "Claude Code: session files and stream-json", looks_like_claude, ClaudeReader, True),
+        Format("codex", "codex: rollout files and `exec --json`", looks_like_codex, CodexReader, True),
+        Format("opencode", "opencode: `run --format json` and `export`", looks_like_opencode, OpencodeReader, True),
+        Format("gemini", "gemini: chat files and stream-json", looks_like_gemini, GeminiReader, True),
+        Format("qwen", "qwen: chat files and stream-json", looks_like_qwen, QwenReader, True),
+        Format("swe-agent", "SWE-agent and mini-SWE-agent trajectories", looks_like_swe_agent, SweAgentReader),
+        Format("openinference", "spans: OpenInference, OpenTelemetry, OTLP JSON", looks_like_spans, SpanReader),
+        Format("terminal-bench", "Terminal-Bench results", looks_like_terminal_bench, TerminalBenchReader),
+        Format("tau-bench", "tau-bench results", looks_like_tau, TauReader),
+    )
+}
+_ORDER = (
+    *("openinference", "packed", "qwen", "claude", "codex", "opencode", "gemini", "terminal-bench", "tau-bench"),
+    *("swe-agent", NEUTRAL),
+)
+
+
+def detect(record: Record) -> Format | None:
+    if sum(name in record for name in RUN_FIELDS) >= OWN_NAMES and looks_neutral(record):
+        return FORMATS[NEUTRAL]
+    return next((one for name in _ORDER if (one := FORMATS.get(name, _PACKED)).looks_so(record)), None)
+
+
+def records_in(record: Record) -> list[Record] | None:
+    """Those of a document that holds several."""
+    for name in _CONTAINERS:
+        value = record.get(name)
+        if isinstance(value, list) and value and isinstance(value[0], Mapping) and detect(value[0]) is not None:
+            return [one for one in value if isinstance(one, Mapping)]
+    return None
