@@ -61,6 +61,7 @@ REQUESTS = {
     "engines": "`GET /engines`",
     "engines check": "`POST /engines/check`",
     "gc": "`POST /gc`",
+    "drift": "`GET /drift`",
     "failures": "`GET /failures`",
     "costs": "`GET /costs`; with --label `GET /costs/imported`",
     "alerts ack": "`POST /alerts/ack`",

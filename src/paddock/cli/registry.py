@@ -61,6 +61,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "engines": ("engines", "List agent CLIs and check that they answer."),
     "gc": ("gc", "Remove worktrees that are no longer needed."),
     "traces": ("traces", "Show what agents did, step by step, and import runs from elsewhere."),
+    "drift": ("drift", "Say whether a batch of runs behaves differently from those before."),
     "failures": ("failures", "Show why runs failed, and what was done about it."),
     "report": ("report", "Show on one page what the fleet did in a week."),
     "alerts": ("alerts", "Show what is wrong with the fleet as a whole."),

@@ -8,6 +8,7 @@ from paddock.views.cost_report import FullCostsView, LabelCostsView
 from paddock.views.fleet.fanout import FanOutView
 from paddock.views.fleet.leases import LeasesView
 from paddock.views.fleet.page import FleetDocument
+from paddock.views.insight.drift import DriftView
 from paddock.views.insight.failures import FailuresView
 from paddock.views.insight.overview import InsightView
 from paddock.views.insight.report import ReportView
@@ -30,6 +31,7 @@ from paddock.web.endpoints import (
     answers,
     approvals,
     costs,
+    drift,
     failures,
     findings,
     fleet_requests,
@@ -114,6 +116,7 @@ ENDPOINTS: tuple[Endpoint[Any, Any], ...] = (
         costs.read_label_costs,
         costs.LabelQuery,
     ),
+    read_long("/drift", "As `paddock drift --json`", DriftView, drift.read_drift, drift.DriftQuery),
     read_long(
         "/failures", "As `paddock failures --json`", FailuresView, failures.read_failures, failures.FailuresQuery
     ),

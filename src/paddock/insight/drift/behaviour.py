@@ -4,7 +4,7 @@ Where neither git nor the gate was asked, some of it can be seen in the run's pa
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from paddock.insight.paths import FAILED_SUFFIX, Symbols
@@ -19,15 +19,23 @@ _REFUSED_BY_PROVIDER = frozenset({EndState.THROTTLED, EndState.OVERLOADED})
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """Something to compare. One that is of the `surroundings` rather than the agent decides nothing."""
+    """Something to compare; as a logarithm where its ratio matters. What tells of the surroundings rather than of the
+    agent decides nothing."""
 
     name: str
     value: Value
+    is_logarithm: bool = False
     is_of_surroundings: bool = False
 
 
 def success_of(run: KeptTrace) -> float | None:
     return None if run.trace.outcome is Result.UNKNOWN else float(run.trace.outcome is Result.SUCCESS)
+
+
+def achievement_of(run: KeptTrace) -> float | None:
+    """The share of its hidden tests that pass, where there are any."""
+    tests = run.trace.tests
+    return sum(tests.values()) / len(tests) if tests else success_of(run)
 
 
 def rate_measures(symbols: Symbols) -> tuple[Measure, ...]:
@@ -44,14 +52,27 @@ def rate_measures(symbols: Symbols) -> tuple[Measure, ...]:
     )
 
 
+def share_measures(symbols: Symbols) -> tuple[Measure, ...]:
+    return (Measure("failed steps", Phases(symbols).failed_share),)
+
+
 def size_measures() -> tuple[Measure, ...]:
-    """As logarithms."""
     return (
-        Measure("steps", lambda run: _log(run.step_count or None)),
-        Measure("tokens", lambda run: _log(_tokens(run))),
-        Measure("start-up context", lambda run: _log(run.trace.startup_tokens)),
-        Measure("wall time", lambda run: _log(_seconds(run)), is_of_surroundings=True),
+        Measure("steps", lambda run: _log(run.step_count or None), is_logarithm=True),
+        Measure("tokens", lambda run: _log(_tokens(run)), is_logarithm=True),
+        Measure("start-up context", lambda run: _log(run.trace.startup_tokens), is_logarithm=True),
+        Measure("wall time", lambda run: _log(_seconds(run)), is_logarithm=True, is_of_surroundings=True),
     )
+
+
+def pace_of(run: KeptTrace) -> float | None:
+    """The logarithm of its seconds per step."""
+    seconds = _seconds(run)
+    return _log(seconds / run.step_count) if seconds is not None and run.step_count else None
+
+
+def is_cut_off(run: KeptTrace) -> float:
+    return float(run.trace.end_state is EndState.TIMEOUT)
 
 
 def why_not_compared(run: KeptTrace, *, tells_steps: bool) -> str | None:
@@ -84,14 +105,15 @@ class Phases:
                 return False
         return None
 
+    def failed_share(self, run: KeptTrace) -> float | None:
+        """Of the steps of its path; None where it tells none."""
+        failed = sum(self._symbols.text(code).endswith(FAILED_SUFFIX) for code in run.path)
+        return failed / len(run.path) if run.path else None
+
     def _phase(self, code: int) -> str:
         if (phase := self._phases.get(code)) is None:
             phase = self._phases[code] = phase_of(self._symbols.text(code).removesuffix(FAILED_SUFFIX))
         return phase
-
-
-def counted(reasons: Mapping[str, int]) -> str:
-    return ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
 
 
 def _outside(run: KeptTrace) -> float | None:

@@ -3,12 +3,20 @@
 from collections.abc import Sequence
 
 
-def corrected(ps: Sequence[float]) -> list[float]:
-    """Benjamini and Hochberg's q of each p: at most that share of those which are called significant is false."""
-    order = sorted(range(len(ps)), key=lambda at: ps[at])
+def corrected(ps: Sequence[float], weights: Sequence[float] | None = None) -> list[float]:
+    """Benjamini and Hochberg's q of each p: at most that share of those which are called significant is false.
+
+    `weights` divide the budget of false alarms as Genovese, Roeder and Wasserman do; without them all have the same.
+    """
+    if not ps:
+        return []
+    weights = [1.0] * len(ps) if weights is None else weights
+    scale = len(ps) / sum(weights)
+    weighted = [min(1.0, p / (weight * scale)) for p, weight in zip(ps, weights, strict=True)]
+    order = sorted(range(len(ps)), key=lambda at: weighted[at])
     qs, least = [1.0] * len(ps), 1.0
     for rank in range(len(ps), 0, -1):
         at = order[rank - 1]
-        least = min(least, ps[at] * len(ps) / rank)
+        least = min(least, weighted[at] * len(ps) / rank)
         qs[at] = least
     return qs

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 from paddock.insight.drift.comparison import Comparison, compare
 from paddock.insight.drift.constants import FEWEST_PAIRS, MOST_UNITS, ODD_SHARE, RELIABLE_PAIRS
 from paddock.insight.drift.hard_rules import find_hard_cases
-from paddock.insight.drift.report import DriftReport, DriftTest, Verdict
+from paddock.insight.drift.report import DriftReport, DriftTest, Explanation, QueuedRun
+from paddock.insight.drift.verdict import verdict_of
 from paddock.insight.extra import require_numpy
 from paddock.insight.paths import Symbols
 from paddock.insight.trace import KeptTrace
@@ -23,19 +24,20 @@ def judge_drift(
     """The same for the same runs in any order. Raises PaddockError where numpy is missing."""
     require_numpy("a verdict on drift")
     from paddock.insight.drift.explanation import explain
+    from paddock.insight.drift.review_queue import order_queue
     from paddock.insight.drift.tests import Findings, run_tests
     from paddock.insight.drift.units import units_of
 
     batch, baseline = tuple(batch), tuple(baseline)
     compared = compare(batch, baseline)
     matching = compared.matching
-    found = Findings((), None)
+    found, queue = Findings((), None), tuple[QueuedRun, ...]()
     if matching.pairs >= FEWEST_PAIRS:
         units = units_of(matching, MOST_UNITS, seed)
         found = run_tests(units, symbols, tells_steps=compared.tells_steps, seed=seed)
-    verdict = verdict_of(found.tests, matching.pairs)
-    report = DriftReport(
-        verdict=verdict,
+        queue = order_queue(units, found.path, symbols)
+    return DriftReport(
+        verdict=verdict_of(found.tests, matching.pairs),
         pairs=matching.pairs,
         tests=found.tests,
         batch=batch_name,
@@ -47,32 +49,21 @@ def judge_drift(
         missing_pairs=max(0, FEWEST_PAIRS - matching.pairs),
         matched_by=matching.words,
         hard_cases=find_hard_cases(batch),
-        warnings=_warnings(compared),
+        review_queue=queue,
+        warnings=tuple(_warnings(compared, found.tests)),
+        explanation=explain(found.path, symbols) if found.path is not None else Explanation(),
     )
-    if found.path is None:
-        return report
-    from msgspec.structs import replace
-
-    return replace(report, explanation=explain(found.path, symbols))
 
 
-def verdict_of(tests: Sequence[DriftTest], pairs: int) -> Verdict:
-    if pairs < FEWEST_PAIRS or not tests:
-        return Verdict.TOO_LITTLE
-    return Verdict.DRIFT if any(test.significant and test.decides for test in tests) else Verdict.NONE
-
-
-def _warnings(compared: Comparison) -> tuple[str, ...]:
-    return tuple(_told(compared))
-
-
-def _told(compared: Comparison) -> Iterable[str]:
+def _warnings(compared: Comparison, tests: Sequence[DriftTest]) -> Iterable[str]:
     for name, reasons in zip(("batch", "baseline"), compared.left_out, strict=True):
         for reason, count in sorted(reasons.items()):
             yield f"{count} {'run' if count == 1 else 'runs'} of the {name} {reason} and are not compared"
     pairs = compared.matching.pairs
     if FEWEST_PAIRS <= pairs < RELIABLE_PAIRS:
         yield f"{pairs} pairs are few: from {RELIABLE_PAIRS} on a change of model is hardly missed"
+    if any(test.name == "steps" and not test.decides for test in tests):
+        yield "many runs were cut off by the clock and the pace of steps differs: how long runs are decides nothing"
     steps = sum(run.step_count for run in (*compared.batch, *compared.baseline))
     odd = sum(run.odd_steps for run in (*compared.batch, *compared.baseline))
     if steps and odd / steps > ODD_SHARE:

@@ -93,11 +93,15 @@ def compare_sizes(scored: Scored) -> Score:
 
 def risk_difference(scored: Scored) -> float:
     """Mantel and Haenszel's: the difference within each stratum, weighted by how much it can tell."""
-    of_batch, of_baseline = scored.of_batch, scored.of_baseline
-    batch = np.bincount(scored.strata, weights=scored.values * scored.is_batch) / of_batch
-    baseline = np.bincount(scored.strata, weights=scored.values * ~scored.is_batch) / of_baseline
-    weights = of_batch * of_baseline / (of_batch + of_baseline)
-    return float(((batch - baseline) * weights).sum() / weights.sum())
+    return mean_of_side(scored, of_batch=True) - mean_of_side(scored, of_batch=False)
+
+
+def mean_of_side(scored: Scored, *, of_batch: bool) -> float:
+    """With each stratum weighted alike on both sides."""
+    here = scored.is_batch if of_batch else ~scored.is_batch
+    means = np.bincount(scored.strata, weights=scored.values * here) / np.bincount(scored.strata, weights=here)
+    weights = scored.of_batch * scored.of_baseline / scored.sizes
+    return float((means * weights).sum() / weights.sum())
 
 
 def normal_p(z: float) -> float:

@@ -55,7 +55,7 @@ def pairs_of(stratum: Sequence[Unit]) -> int:
 def match_runs(batch: Iterable[KeptTrace], baseline: Iterable[KeptTrace]) -> Matching:
     """The same whatever the order of runs, and the same strata if the sides are exchanged."""
     sided = [*((run, True) for run in batch), *((run, False) for run in baseline)]
-    sided.sort(key=lambda side: _place(side[0]))
+    sided.sort(key=lambda side: place_of(side[0]))
     by_task, alone = _divide(sided, lambda side: _task_of(side[0].trace), lambda side: side[1])
     strata = [tuple(Unit((run,), is_batch) for run, is_batch in sides) for sides in by_task]
     tasks = len(strata)
@@ -68,7 +68,8 @@ def match_runs(batch: Iterable[KeptTrace], baseline: Iterable[KeptTrace]) -> Mat
     return Matching(tuple(strata), tasks, sum(len(unit.runs) for unit in rest))
 
 
-def _place(run: KeptTrace) -> tuple[str, str, str, float, tuple[int, ...]]:
+def place_of(run: KeptTrace) -> tuple[str, str, str, float, tuple[int, ...]]:
+    """Where it stands among others, whatever order they were told in."""
     trace = run.trace
     return trace.task, trace.run, trace.label, trace.started or 0.0, run.path
 

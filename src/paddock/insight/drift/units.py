@@ -20,6 +20,11 @@ class Units:
     strata: Ints
     is_batch: Flags
 
+    @property
+    def pairs(self) -> int:
+        of_batch = np.bincount(self.strata, weights=self.is_batch)
+        return int(np.minimum(of_batch, np.bincount(self.strata) - of_batch).sum())
+
     def values(self, value: Callable[[KeptTrace], float | None]) -> Floats:
         """The mean over a unit's runs, NaN where none of them tells it."""
         return np.array([_mean([told for run in unit.runs if (told := value(run)) is not None]) for unit in self.units])
