@@ -174,7 +174,7 @@ class FleetFollower:
             part.followed += [followed for name, followed in self._live.items() if name not in told]
         for followed in part.followed:
             followed.size = followed.follower.size()
-            followed.more = followed.follower.follow(followed.attempt, now)
+            followed.more = followed.follower.follow(followed.attempt, now if self._stays else None)
             if followed.is_over:
                 followed.patch = self._facts(followed.attempt)
         return part

@@ -26,6 +26,8 @@ MOST_OPEN = 64
 LINE_CHARS = 400
 QUIET_LINES = 10
 """As many lines of what a tool said that did not fail."""
+HEARD_LINES = 20
+"""As many of standard error, which nobody can tell when it was written: they follow the others."""
 _STATUS = {
     ToolStatus.OK: StepStatus.OK,
     ToolStatus.ERROR: StepStatus.ERROR,
@@ -36,7 +38,7 @@ _STATUS = {
 @dataclass
 class TurnTally:
     """`worktree` is where the turn works: its files are named from there. `tells_starts`: its engine tells when a tool
-    begins, so that the time until its result is the tool's. `tail` are the last lines of what it said and saw."""
+    begins, so that the time until its result is the tool's."""
 
     turn: int
     worktree: str = ""
@@ -46,7 +48,13 @@ class TurnTally:
     waited_seconds: float = 0.0
     usage: TokenUsage | None = None
     called: int = 0
-    tail: deque[str] = field(default_factory=lambda: deque(maxlen=TAIL_LINES))
+    _said: deque[str] = field(default_factory=lambda: deque(maxlen=TAIL_LINES))
+    _heard: deque[str] = field(default_factory=lambda: deque(maxlen=HEARD_LINES))
+
+    @property
+    def tail(self) -> list[str]:
+        """The last lines of what it said and saw, and then of standard error."""
+        return [*self._said, *self._heard][-TAIL_LINES:]
 
     def __post_init__(self) -> None:
         self._open: OrderedDict[tuple[str, int], tuple[Step, bool]] = OrderedDict()
@@ -58,8 +66,11 @@ class TurnTally:
         self._refused_at: float | None = None
         self._refused_for = 0.0
         self._is_refused = False
+        self._is_mute = False
 
-    def take(self, entry: entries.TraceEntry, at: float | None) -> None:
+    def take(self, entry: entries.TraceEntry, at: float | None, *, heard: bool = False) -> None:
+        """`heard`: it was read in a line of standard error, which `hear` is told of anyway."""
+        self._is_mute = heard
         match entry:
             case entries.ToolCall():
                 self._work_on(at)
@@ -85,7 +96,8 @@ class TurnTally:
 
     def hear(self, line: str) -> None:
         """A line of standard error."""
-        self._say(line)
+        if line.strip():
+            self._heard.append(clip(line.rstrip(), LINE_CHARS))
 
     def drain(self) -> tuple[list[Step], list[ModelCall]]:
         """What is complete and was not handed out yet."""
@@ -188,6 +200,8 @@ class TurnTally:
         self._is_refused = False
 
     def _say(self, text: str, most: int = TAIL_LINES) -> None:
+        if self._is_mute:
+            return
         for line in text[-LINE_CHARS * most :].splitlines()[-most:]:
             if line.strip():
-                self.tail.append(clip(line.rstrip(), LINE_CHARS))
+                self._said.append(clip(line.rstrip(), LINE_CHARS))

@@ -1,6 +1,7 @@
 """Following what a turn writes, for its trace: the part that is new, in bounded pieces."""
 
 import re
+from collections import deque
 from collections.abc import Iterable
 
 from paddock.core.errors import PaddockError
@@ -10,10 +11,13 @@ from paddock.engines.protocol import Source
 from paddock.fleet.site import Site
 from paddock.insight.dataset.histories import AttemptHistory, TurnHistory
 from paddock.insight.dataset.tally import TurnTally
-from paddock.sessions.protocol import Line, OutputReader, Stream, Turn
+from paddock.sessions.protocol import Line, Stream, Turn
 
 PIECE_BYTES = 8 * 1024 * 1024
 """As much is read of a turn before others have their turn."""
+WAITING_SECONDS = 20.0
+MOST_WAITING_CHARS = 4 << 20
+"""Lines of which nobody notes the time wait no longer, and no more of them."""
 FLOOD_LINES = 400_000
 FLOOD_TAIL_BYTES = 1 << 20
 VERSION_LINES = 20
@@ -31,24 +35,28 @@ class TurnFeed:
         self._parser = reading_parser(engine)
         self._readers = list(site.sessions.outputs(Turn(attempt.id, turn.number)))
         self._lines = 0
+        self._waiting: deque[Line] = deque()
+        self._waiting_chars = 0
+        self._waits_since: float | None = None
         self._is_over = False
 
     def size(self) -> int:
         return sum(reader.size() for _, reader in self._readers)
 
     def read(self, now: float | None = None) -> bool:
-        """Whether there is more to read at once. `now` is the time of lines of which nobody has noted it yet."""
+        """Whether there is more to read at once. For who reads on, `now` is the time of lines of which nobody notes it;
+        without it these have none."""
         left = PIECE_BYTES
         for stream, reader in self._readers:
             while left > 0:
                 before = reader.offset
-                lines = reader.read()
-                self._feed(stream, reader, lines, now)
+                self._take(stream, reader.read())
                 left -= max(reader.offset - before, 1)
                 if reader.at_end:
                     break
                 if self._lines > FLOOD_LINES:
                     reader.skip_to_tail(FLOOD_TAIL_BYTES)
+        self._release(now)
         return left <= 0
 
     def finish(self, at: float | None) -> None:
@@ -57,46 +65,61 @@ class TurnFeed:
             return
         self._is_over = True
         for stream, reader in self._readers:
-            self._feed(stream, reader, reader.finish(), at)
+            self._take(stream, reader.finish())
+        self._release(None)
         for entry in self._parser.close():
             self.tally.take(entry, at)
         self.tally.close(at)
 
-    def _feed(self, stream: Stream, reader: OutputReader, lines: Iterable[Line], now: float | None) -> None:
-        source, times = Source(stream.value), _Times(reader, now)
+    def _take(self, stream: Stream, lines: Iterable[Line]) -> None:
+        """Lines of standard output wait until it is noted when they were written, so that it does not matter when they
+        are read. Of the others nobody notes that."""
         for line in lines:
             self._lines += 1
-            if self._lines <= VERSION_LINES and not self.engine_version:
-                self._look_for_version(line.text)
+            if stream is Stream.STDOUT:
+                self._waiting.append(line)
+                self._waiting_chars += len(line.text)
+                if self._waiting_chars > MOST_WAITING_CHARS:
+                    self._release(None)
+                continue
             if stream is Stream.STDERR:
                 self.tally.hear(line.text)
-            for entry in self._parser.feed(line.text.encode("utf-8", "surrogateescape"), source):
-                self.tally.take(entry, times.of(line))
+            self._feed(stream, line, None)
+
+    def _release(self, now: float | None) -> None:
+        output = self._readers[0][1]
+        at: float | None = None
+        offset = -1
+        while self._waiting:
+            line = self._waiting[0]
+            if line.offset != offset:
+                offset, at = line.offset, output.written_at(line.offset)
+            if at is not None:
+                self._waits_since = None
+            elif not self._waits_no_longer(now):
+                return
+            self._waiting.popleft()
+            self._waiting_chars -= len(line.text)
+            self._feed(Stream.STDOUT, line, now if at is None else at)
+        self._waits_since = None
+
+    def _waits_no_longer(self, now: float | None) -> bool:
+        if now is None:
+            return True
+        if self._waits_since is None:
+            self._waits_since = now
+        return not 0 <= now - self._waits_since < WAITING_SECONDS
+
+    def _feed(self, stream: Stream, line: Line, at: float | None) -> None:
+        if self._lines <= VERSION_LINES and not self.engine_version:
+            self._look_for_version(line.text)
+        heard = stream is Stream.STDERR
+        for entry in self._parser.feed(line.text.encode("utf-8", "surrogateescape"), Source(stream.value)):
+            self.tally.take(entry, at, heard=heard)
 
     def _look_for_version(self, text: str) -> None:
         if text.startswith("{") and (found := _VERSION.search(text[:20_000])):
             self.engine_version = found[1]
-
-
-class _Times:
-    """When lines of one piece were written. Once one of them is later than what was noted, so are all that follow."""
-
-    def __init__(self, reader: OutputReader, now: float | None) -> None:
-        self._reader = reader
-        self._now = now
-        self._offset = -1
-        self._at: float | None = None
-        self._is_noted = True
-
-    def of(self, line: Line) -> float | None:
-        if line.offset != self._offset:
-            self._offset = line.offset
-            if self._is_noted:
-                self._at = self._reader.written_at(line.offset)
-                self._is_noted = self._at is not None
-            if not self._is_noted:
-                self._at = self._now
-        return self._at
 
 
 def open_feed(site: Site, attempt: AttemptHistory, turn: TurnHistory, worktree: str) -> TurnFeed | None:
