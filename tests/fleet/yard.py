@@ -49,6 +49,7 @@ QUICK = {
     "PADDOCK_WORKTREES_DISK_FLOOR_MB": "0",
     "PADDOCK_LIMITS_ADAPT_TO_LOAD": "false",
     "PADDOCK_LIMITS_INLINE": "false",
+    "PADDOCK_INSIGHT_FOLLOW": "false",
 }
 
 

@@ -15,7 +15,7 @@ from paddock.fleet.attempts.attempt import Crew
 from paddock.fleet.attempts.runs import AttemptRuns
 from paddock.fleet.attempts.safekeeping import keep_commits
 from paddock.fleet.checkpoints import checkpoint
-from paddock.fleet.chores import Chore, Deck
+from paddock.fleet.chores import Chore, Deck, Inquest
 from paddock.fleet.desk.office import DeskOffice
 from paddock.fleet.dispatch.dispatcher import Dispatcher
 from paddock.fleet.dispatch.gate import Gate
@@ -99,8 +99,10 @@ class Daemon:
         self.attempts = AttemptRuns(crew, self.troubles, self._drives)
         self._lookout = Lookout(self.site, self.ledger, self.gate, self.attempts, lambda: self.most_agents)
         crew.stirred = self._lookout.stir
+        self.inquest = Inquest(self._call)
+        crew.failed = self.inquest.report
         self._teller = Teller(self.site, self.ledger, self.gate, self.troubles) if self.tells_people else None
-        self._dispatcher = Dispatcher(self.site, self.ledger, self.gate)
+        self._dispatcher = Dispatcher(self.site, self.ledger, self.gate, self.inquest)
         watches = not self.orders.until_idle
         ci = CiCrew(self.site, sweeper)
         self.lander = Lander(self.site, self.ledger, ci, self._drives, self.troubles, watches)
@@ -144,7 +146,7 @@ class Daemon:
                     self.attempts.watch_seats(self._call),
                     keep_commits(self.site, self.ledger),
                     *((self._teller.keep(),) if self._teller is not None else ()),
-                    *(chore(Deck(self.site, self.ledger, self.troubles)) for chore in self.chores),
+                    *(chore(Deck(self.site, self.ledger, self.troubles, self.inquest)) for chore in self.chores),
                 )
                 tasks = [group.create_task(chore) for chore in chores]
                 await self._loop()
@@ -245,7 +247,7 @@ class Daemon:
         # Called: a drive that counted when this round was decided has ended since, and left room for another.
         if wake_at is not None or self._called or self._drives.tasks or self.news.has_come(self.ledger.read()):
             return False
-        if any(trouble.what in ESSENTIAL for trouble in self.troubles.book.open):
+        if self.inquest.goes_on or any(trouble.what in ESSENTIAL for trouble in self.troubles.book.open):
             return False
         queue = self.ledger.board.queue
         # Whatever runs without a drive of ours is on a host that we cannot reach.

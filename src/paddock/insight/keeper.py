@@ -7,6 +7,7 @@ whether there may be anything new, and records what those who watch give back.
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from paddock.core.board import Board
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 LOOK_SECONDS = 5.0
 """Between two looks at a fleet at work. One that is at rest is not looked at."""
+TOGETHER_SECONDS = 0.3
+"""Attempts that fail together within this time are looked into together."""
 WATCH_SECONDS = 60.0
 """As long as alerts stand, those who watch are asked at least this often: time alone may end one."""
 CATCHING_UP = 9.0
@@ -54,14 +57,22 @@ class _Keeper:
 
     async def keep(self) -> None:
         """For ever."""
+        inquest = self._deck.inquest
         try:
             while True:
-                await asyncio.sleep(self._pause)
+                inquest.attended = self._deck.site.config.insight.follow
+                await inquest.wait(self._pause)
                 self._pause = LOOK_SECONDS
-                if self._is_due(board := self._deck.ledger.board):
-                    self._seen, self._looked_at = board.seq, self._deck.site.clock.now()
-                    await self._deck.troubles.attempt(KEEPING, self._look)
+                if inquest.open():
+                    await asyncio.sleep(TOGETHER_SECONDS)
+                failed = inquest.goes_on
+                if failed or self._is_due(self._deck.ledger.board):
+                    self._seen, self._looked_at = self._deck.ledger.board.seq, self._deck.site.clock.now()
+                    await self._deck.troubles.attempt(KEEPING, partial(self._look, at_once=failed))
+                if self._seen >= 0:
+                    inquest.close()
         finally:
+            inquest.attended = False
             if self._watch is not None:
                 self._watch.stop()
 
@@ -76,10 +87,10 @@ class _Keeper:
         waited = self._deck.site.clock.now() - self._looked_at
         return board.seq != self._seen or (bool(board.standing_alerts) and not 0 <= waited < WATCH_SECONDS)
 
-    async def _look(self) -> None:
+    async def _look(self, *, at_once: bool) -> None:
         if self._watch is None:
             self._watch = await self._in_thread(self._begin)
-        looked = await self._in_thread(self._watch.look)
+        looked = await self._in_thread(partial(self._watch.look, at_once=at_once))
         if looked.more:
             self._seen, self._pause = -1, max(0.1, looked.seconds * CATCHING_UP)
         for whose, problem in looked.problems.items():

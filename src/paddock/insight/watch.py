@@ -61,12 +61,16 @@ class Watch:
         """What goes on is left at the next part."""
         self._stopped.set()
 
-    def look(self) -> Watched:
-        """Raises PaddockError where the dataset or the log is out of reach: everything is opened again next time."""
+    def look(self, *, at_once: bool = False) -> Watched:
+        """Those who watch are not left alone if they are to look `at_once`, because something has failed.
+
+        Raises PaddockError where the dataset or the log is out of reach: everything is opened again next time.
+        """
         begun = time.thread_time()
         try:
             more = self._take_in(begun)
-            if more or self._stopped.is_set() or time.monotonic() < self._rests_until:
+            rests = time.monotonic() < self._rests_until and not at_once
+            if more or self._stopped.is_set() or rests:
                 return Watched(more, time.thread_time() - begun)
             return self._ask(time.thread_time() - begun)
         except DatasetDamaged:

@@ -14,15 +14,13 @@ from paddock.core.ids import AttemptId, task_of
 from paddock.core.leases.decisions import canonical_name
 from paddock.core.tasks.policy import backoff
 from paddock.core.tasks.task import Attempt, Task
-from paddock.core.tasks.vocabulary import USEFUL, Outcome
+from paddock.core.tasks.vocabulary import NO_FAILURE
 
 MOST_FORGIVEN = 8
 """So many attempts of a task are tried again for nothing; from then on each counts, whatever it failed for."""
 RETRY_SECONDS = 15.0
 SURE = 2
 """What nothing follows from is recorded once it has been seen so often: a task that fails once is its own business."""
-_NOBODYS = USEFUL | {Outcome.KILLED, Outcome.LEFT, Outcome.ASKED, Outcome.KEPT, Outcome.UNCHANGED, Outcome.LOST}
-"""Ends that are no failures, or that somebody wanted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +64,7 @@ def _failed(board: Board, names: Sequence[AttemptId]) -> Iterator[tuple[Task, At
         if task_of(name) in board.tasks:
             task = board.tasks[task_of(name)]
             attempt = find_attempt(task, name)
-            if attempt is not None and not attempt.live and attempt.outcome not in _NOBODYS:
+            if attempt is not None and not attempt.live and attempt.outcome not in NO_FAILURE:
                 yield task, attempt
 
 

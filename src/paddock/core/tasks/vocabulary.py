@@ -85,6 +85,8 @@ class Step(StrEnum):
 
 
 USEFUL = frozenset({Outcome.DELIVERED, Outcome.UNSAVED, Outcome.NOOP, Outcome.ANSWERED})
+NO_FAILURE = USEFUL | {Outcome.KILLED, Outcome.LEFT, Outcome.ASKED, Outcome.KEPT, Outcome.UNCHANGED, Outcome.LOST}
+"""Of some use, or somebody else's doing."""
 PROVIDERS_DOING = frozenset({Outcome.THROTTLED, Outcome.OVERLOADED, Outcome.AUTH})
 CONTINUES = frozenset(
     {Outcome.THROTTLED, Outcome.OVERLOADED, Outcome.AUTH, Outcome.LOST, Outcome.KILLED, Outcome.ASKED, Outcome.LEFT}

@@ -33,7 +33,7 @@ from paddock.core.tasks.conversations import memory_of_turn
 from paddock.core.tasks.edits import EditTally
 from paddock.core.tasks.receipts import evidence_in_session
 from paddock.core.tasks.task import Attempt, Phase, Task, as_seen_by
-from paddock.core.tasks.vocabulary import EndedBy, Outcome, Step
+from paddock.core.tasks.vocabulary import NO_FAILURE, EndedBy, Outcome, Step
 from paddock.core.trace import TraceEntry
 from paddock.core.troubles import Trouble
 from paddock.engines.protocol import Engine
@@ -88,6 +88,8 @@ class Crew:
     gate: Gate
     stirred: Callable[[], None] = lambda: None
     """Called for every step of an agent."""
+    failed: Callable[[], None] = lambda: None
+    """Called when the log has an attempt that failed."""
     preparing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(8))
 
 
@@ -403,6 +405,8 @@ class AttemptRun:
 
         await self._record(decide)
         checkpoint("attempt.ended_in_log")
+        if verdict.outcome not in NO_FAILURE:
+            self._crew.failed()
 
     async def _answer(self, engine: Engine | None, task: Task, attempt: Attempt) -> Answer | Unusable | None:
         """None of an attempt that delivers commits."""

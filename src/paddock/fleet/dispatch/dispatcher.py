@@ -13,8 +13,10 @@ from paddock.core.ids import TaskId
 from paddock.core.leases.decisions import Blocker
 from paddock.core.tasks.dispatch import StartOrder, plan_starts
 from paddock.core.tasks.task import Task
+from paddock.core.tasks.vocabulary import NO_FAILURE
 from paddock.fleet.attempts.forks import fork_starts
 from paddock.fleet.checkpoints import checkpoint
+from paddock.fleet.chores import HOLD_SECONDS, Inquest
 from paddock.fleet.dispatch.claims import (
     Claims,
     claim_tasks,
@@ -32,6 +34,7 @@ from paddock.fleet.site import Site
 NO_CLOCK_HELPS = frozenset({LimitedBy.BUDGET, LimitedBy.AUTH, LimitedBy.BREAKER, LimitedBy.CAP, LimitedBy.MERGE_QUEUE})
 """Only a person, or the end of something running, can help; the log reports both."""
 CANDIDATES_PER_SLOT = 4
+INQUEST_SECONDS = 1.0
 SHOW_SECONDS = 0.25
 """How often a full fleet re-examines waiting tasks: none can start, it only updates the reasons."""
 
@@ -44,6 +47,7 @@ class Dispatcher:
     site: Site
     ledger: Ledger
     gate: Gate
+    inquest: Inquest
     links: dict[TaskId, Link] = field(default_factory=dict)
     linked_for: tuple[object, ...] = ()
     stale_because: str = ""
@@ -123,6 +127,8 @@ class Dispatcher:
         return [task for task in tasks if task.id not in waiting], waiting
 
     def _waits_for(self, board: Board, task: Task, now: float) -> Wait | None:
+        if self.inquest.goes_on and (failed := _just_failed(task, now)):
+            return f"why {failed} failed is looked into first", now + INQUEST_SECONDS
         link = self.links.get(task.id)
         if reason := session_awaited(self.site, board, link, task):
             return reason, None
@@ -139,6 +145,14 @@ class Dispatcher:
         if stand != self.linked_for:
             self.links = link_tasks(self.site, board, tasks, room, self.links)
             self.linked_for = stand
+
+
+def _just_failed(task: Task, now: float) -> str:
+    """Its latest attempt, if that has failed so lately that nobody may have looked into it yet."""
+    last = task.last
+    if last is None or last.ended is None or last.outcome in NO_FAILURE:
+        return ""
+    return last.id if 0 <= now - last.ended < HOLD_SECONDS else ""
 
 
 def _told_of_lease(blocker: Blocker, words: str) -> str:
