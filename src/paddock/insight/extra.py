@@ -1,7 +1,11 @@
 """What insight computes with, where it is installed."""
 
+import os
+import sys
+
 from paddock.core.errors import PaddockError
 
+_THREADS = "OPENBLAS_NUM_THREADS"
 HINT = "install it with `pip install 'paddock[insight]'`"
 
 
@@ -15,3 +19,16 @@ def require_numpy(purpose: str) -> None:
     """Raises PaddockError where numpy is missing; `purpose` is what cannot be done without it."""
     if not has_numpy():
         raise PaddockError(f"{purpose} needs numpy, which is not installed", HINT)
+    _load_with_one_thread()
+
+
+def _load_with_one_thread() -> None:
+    """Its matrices are small here: threads that wait for each other beside a busy fleet cost ten times what they save.
+    The variable is gone before any agent could inherit it."""
+    if "numpy" in sys.modules or _THREADS in os.environ:
+        return
+    os.environ[_THREADS] = "1"
+    try:
+        import numpy  # noqa: F401
+    finally:
+        del os.environ[_THREADS]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from difflib import SequenceMatcher
+from textwrap import wrap
 
 from paddock.cli.terminal.text import cut, paint, plural, width
 from paddock.views.insight.drift import DriftTestView, DriftView, TypicalRunView
@@ -15,9 +16,11 @@ _COLOURS = {"drift": "red", "none": "green", "too little data": "yellow"}
 
 
 def drift_lines(view: DriftView, *, show_all: bool = False) -> list[str]:
-    verdict, _, rest = view.sentence.partition(":")
-    lines = [paint(verdict, _COLOURS.get(view.verdict), bold=True) + ":" + rest]
-    lines += [paint(f"  {words}", dim=True) for words in view.warnings]
+    verdict, _, _ = view.sentence.partition(":")
+    first, *more = wrap(view.sentence, _room(), subsequent_indent="  ")
+    lines = [paint(verdict, _COLOURS.get(view.verdict), bold=True) + first.removeprefix(verdict), *more]
+    for words in view.warnings:
+        lines += [paint(line, dim=True) for line in wrap(words, _room(), initial_indent="  ", subsequent_indent="    ")]
     if view.tests:
         lines += ["", *_test_lines(view)]
     if view.verdict == "drift" and view.explanation.edges:

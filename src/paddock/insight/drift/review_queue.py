@@ -14,7 +14,6 @@ from paddock.insight.drift.units import Units
 from paddock.insight.paths import Symbols
 
 MOST_QUEUED = 20
-FLAG_SCORE = 1.0
 GOOD = "last edit verified"
 FAR = 1.5
 """From so many deviations on it is a reason."""
@@ -30,7 +29,10 @@ def order_queue(units: Units, path: PathFindings | None, symbols: Symbols) -> tu
             reasons[at].append(words)
     for measure in rate_measures(symbols):
         odd = _flags(units, measure)
-        scores += FLAG_SCORE * odd
+        usual = float(odd[~units.is_batch].mean())
+        scores += (1 - usual) * odd
+        if usual > 0.5:
+            continue
         words = "last edit not verified" if measure.name == GOOD else measure.name
         for at in np.flatnonzero(odd):
             reasons[at].append(words)
