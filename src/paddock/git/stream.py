@@ -61,8 +61,9 @@ def stream_git(
 def _next_piece(process: "Popen[bytes]", ends_at: float) -> bytes:
     assert process.stdout is not None
     descriptor = process.stdout.fileno()
-    readable, _, _ = select.select([descriptor], [], [], max(0.0, ends_at - time.monotonic()))
-    if not readable:
+    ready = select.poll()  # takes a descriptor of any number, which `select` does not
+    ready.register(descriptor, select.POLLIN)
+    if not ready.poll(max(0.0, ends_at - time.monotonic()) * 1000):
         raise TimeoutError
     return os.read(descriptor, PIECE_BYTES)
 
