@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError, words_of
+from paddock.core.lead import Succeeded
 from paddock.fleet.chores import Chore, Deck
 
 if TYPE_CHECKING:
@@ -112,4 +113,10 @@ class _Keeper:
         return Watch(self._deck.site, self._observers())
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+        """Raises PaddockError, also for what is our own mistake: no fleet may end of it."""
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+        except (PaddockError, OSError, Succeeded):
+            raise
+        except Exception as error:
+            raise PaddockError(f"{type(error).__name__}: {error}") from error

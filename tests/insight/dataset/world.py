@@ -15,7 +15,7 @@ from paddock.core.tasks.vocabulary import Outcome, Step
 from paddock.fleet.site import Site
 from paddock.git.repo import discover
 from paddock.insight.dataset.dataset import Dataset
-from paddock.insight.dataset.fleet import FleetFollower, Looked, LogMark
+from paddock.insight.dataset.fleet import FleetFollower, LogMark, Looked
 from paddock.insight.dataset.writer import DatasetWriter
 from paddock.insight.trace import Trace
 from paddock.store.protocol import Query
@@ -34,7 +34,7 @@ class World(FleetLog):
         self.state = folder / ".git" / "paddock"
         self.site = Site(discover(folder), Config(), self.state, "m", log_identity="log")
         self.told: dict[AttemptId, int] = {}
-        self.calls = 0
+        self.writers: list[DatasetWriter] = []
 
     # -- what happens -----------------------------------------------------------------------------------------
 
@@ -121,7 +121,12 @@ class World(FleetLog):
                 yield record
 
     def follower(self, path: Path, *, stays: bool = True) -> FleetFollower:
-        return FleetFollower(self.site, DatasetWriter.open(path), stays=stays)
+        self.writers.append(DatasetWriter.open(path))
+        return FleetFollower(self.site, self.writers[-1], stays=stays)
+
+    def close(self) -> None:
+        for writer in self.writers:
+            writer.close()
 
     def look(self, follower: FleetFollower, ask: Callable[[Query], Iterable[Record]] | None = None) -> list[Looked]:
         looks = [follower.look(ask or self.ask, self.mark, self.now)]

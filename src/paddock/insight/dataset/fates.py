@@ -10,6 +10,7 @@ import msgspec
 from paddock.core.events import Event, Record
 from paddock.core.ids import TaskId
 from paddock.core.merge import events as qe
+from paddock.insight.dataset.trouble import Explained
 
 REMEMBERED_TRIALS = 10_000
 _Version = tuple[str, int]
@@ -23,23 +24,27 @@ class Fate(Enum):
 class ChangeFates:
     """By task and head. A change of no task is nobody's. What it changes belongs to the transaction that is open."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: apsw.Connection, explained: Explained) -> None:
         self._db = connection
+        self._explained = explained
 
     def of(self, task: TaskId, head: str) -> Fate | None:
         """Of the version that was decided last, if several had that head."""
         sql = "SELECT fate FROM change WHERE task=? AND head=? AND fate IS NOT NULL ORDER BY version DESC LIMIT 1"
-        return next((Fate(fate) for (fate,) in self._db.execute(sql, (task, head))), None)
+        with self._explained:
+            return next((Fate(fate) for (fate,) in self._db.execute(sql, (task, head))), None)
 
     def take(self, records: Iterable[Record]) -> list[TaskId]:
         """The tasks whose change got another fate."""
         changed: list[TaskId] = []
-        for record in records:
-            changed += self._take(record.seq, record.event)
+        with self._explained:
+            for record in records:
+                changed += self._take(record.seq, record.event)
         return changed
 
     def forget(self) -> None:
-        self._db.execute("DELETE FROM change; DELETE FROM trial;").fetchall()
+        with self._explained:
+            self._db.execute("DELETE FROM change; DELETE FROM trial;").fetchall()
 
     def _take(self, seq: int, event: Event) -> Sequence[TaskId]:
         match event:

@@ -67,7 +67,7 @@ class DatasetWriter:
                 raise
             status = path.stat()
         self._file = status.st_dev, status.st_ino
-        self.fates = ChangeFates(self._db)
+        self.fates = ChangeFates(self._db, self._explained)
 
     @classmethod
     def open(cls, path: Path, *, wait_seconds: float = WAIT_SECONDS) -> Self:
