@@ -8,6 +8,8 @@ SUBCOMMANDS: dict[str, str] = {
     "list": "traces_list",
     "show": "traces_show",
     "diff": "traces_diff",
+    "import": "traces_import",
+    "forget": "traces_forget",
     "crosscheck": "traces_crosscheck",
 }
 """By name the module, which has it as `NAME_command`, in the order in which help lists them."""

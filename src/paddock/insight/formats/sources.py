@@ -207,7 +207,8 @@ class _File:
         place = self._place if number is None else f"{self._place}:{number}"
         try:
             for trace in read():
-                yield FoundRun(trace if trace.source else replace(trace, source=place), format.name)
+                name = format.name if format.name in FORMATS else trace.engine
+                yield FoundRun(trace if trace.source else replace(trace, source=place), name)
         except NotARun as problem:
             yield Unreadable(place, str(problem))
         except RecursionError:

@@ -1,0 +1,76 @@
+"""What an import has read so far, and what it could not read."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from paddock.core.money.prices import PriceBook, find_price
+from paddock.core.money.spending import day_of
+from paddock.insight.formats.unreadable import Unreadable
+from paddock.insight.paths import ODD
+from paddock.insight.trace import Trace
+
+PLACES_SHOWN = 3
+MOST_REASONS = 200
+MOST_TOOLS = 1_000
+ODD_SHARE = 0.05
+"""More steps than this that no table knows are a sign that a table is too short."""
+
+
+@dataclass
+class Skipped:
+    """`places` are the first of them."""
+
+    count: int = 0
+    places: list[str] = field(default_factory=list)
+
+
+@dataclass
+class ImportTally:
+    """`doubled` were left out because the same run was there already, `renamed` had the name of another run.
+    `unpriced` are models without a price of runs whose cost nobody told; `without_usage` are runs without tokens."""
+
+    files: int = 0
+    runs: int = 0
+    steps: int = 0
+    odd_steps: int = 0
+    without_usage: int = 0
+    doubled: int = 0
+    renamed: int = 0
+    formats: Counter[str] = field(default_factory=Counter)
+    labels: Counter[str] = field(default_factory=Counter)
+    odd_tools: Counter[str] = field(default_factory=Counter)
+    unpriced: Counter[str] = field(default_factory=Counter)
+    skipped: dict[str, Skipped] = field(default_factory=dict)
+
+    @property
+    def odd_share(self) -> float:
+        return self.odd_steps / self.steps if self.steps else 0.0
+
+    @property
+    def skipped_count(self) -> int:
+        return sum(one.count for one in self.skipped.values())
+
+    def skip(self, problem: Unreadable) -> None:
+        reason = problem.reason if len(self.skipped) < MOST_REASONS else "other reasons"
+        one = self.skipped.setdefault(reason, Skipped())
+        one.count += 1
+        if len(one.places) < PLACES_SHOWN:
+            one.places.append(problem.place)
+
+    def count(self, trace: Trace, format: str, prices: PriceBook) -> None:
+        self.runs += 1
+        self.steps += len(trace.steps)
+        self.formats[format] += 1
+        self.labels[trace.label] += 1
+        for step in trace.steps:
+            if not step.activity or step.activity.startswith(ODD):
+                self.odd_steps += 1
+                if step.tool in self.odd_tools or len(self.odd_tools) < MOST_TOOLS:
+                    self.odd_tools[step.tool] += 1
+        usage = trace.usage
+        if usage is None:
+            self.without_usage += 1
+        elif usage.cost_usd is None:
+            day = day_of(trace.ended or trace.started or 0.0)
+            if not trace.model or find_price(prices, trace.model, day) is None:
+                self.unpriced[trace.model or "(model not told)"] += 1
