@@ -6,44 +6,58 @@ is counted among those that are connected: another kind of failure changes nothi
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 CUT = 0.62
-"""The distance up to which groups are one; chosen on the failures of one terminal-bench submission, see
-bench/insight/failures.py for what other values give."""
+"""The distance up to which groups are one."""
+ROOT_WEIGHT = 3.0
+"""How much the trouble at the root counts, against any line as rare. Both were chosen on the failures of one
+submission of terminal-bench, five runs of it; from .5 to .75, and from 2 to 4, little changes."""
 MOST_LINKED = 260
 """So many different sets are linked with each other; what is rarer joins the nearest group."""
-ROOT_WEIGHT = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """What a failure is compared by. `root` is the template at the root of it, which counts more than others."""
+    """What a failure is compared by. `root` names the trouble at the root of it, which counts more than others."""
 
     root: str
     templates: frozenset[str]
 
 
-def alike(items: Sequence[Features]) -> list[list[int]]:
-    """Numbers of items, in groups. The order of the items does not matter for which are together."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Item:
+    """Failures with the same features: `parts` are the templates and the root."""
+
+    numbers: tuple[int, ...]
+    order: tuple[str, tuple[str, ...]]
+    parts: frozenset[str]
+
+
+def alike(features: Sequence[Features]) -> list[list[int]]:
+    """Numbers of failures, in groups. The order of the failures does not matter for which are together."""
     by_features: dict[Features, list[int]] = defaultdict(list)
-    for number, item in enumerate(items):
-        by_features[item].append(number)
-    found: list[list[int]] = []
-    for component in _connected(sorted(by_features, key=_order)):
-        weights = {item: len(by_features[item]) for item in component}
-        for group in _link(component, weights):
-            found.append([number for item in group for number in by_features[item]])
+    for number, one in enumerate(features):
+        by_features[one].append(number)
+    items = [_item(one, numbers) for one, numbers in by_features.items()]
+    items.sort(key=lambda item: item.order)
+    found = []
+    for component in _connected(items):
+        for group in _Linking(component).groups():
+            found.append([number for item in group for number in item.numbers])
     return found
 
 
-def _order(item: Features) -> tuple[str, list[str]]:
-    return item.root, sorted(item.templates)
+def _item(features: Features, numbers: Iterable[int]) -> _Item:
+    parts = set(features.templates)
+    if features.root:
+        parts.add(f"\0{features.root}")
+    return _Item(tuple(numbers), (features.root, tuple(sorted(features.templates))), frozenset(parts))
 
 
-def _connected(items: list[Features]) -> list[list[Features]]:
-    """Those that share a template, directly or through others."""
+def _connected(items: list[_Item]) -> list[list[_Item]]:
+    """Those that share a part, directly or through others."""
     parent = list(range(len(items)))
 
     def top(number: int) -> int:
@@ -54,105 +68,120 @@ def _connected(items: list[Features]) -> list[list[Features]]:
 
     holder: dict[str, int] = {}
     for number, item in enumerate(items):
-        for template in item.templates:
-            other = holder.setdefault(template, number)
-            parent[top(number)] = top(other)
-    components: dict[int, list[Features]] = defaultdict(list)
+        for part in item.parts:
+            parent[top(number)] = top(holder.setdefault(part, number))
+    components: dict[int, list[_Item]] = defaultdict(list)
     for number, item in enumerate(items):
         components[top(number)].append(item)
     return list(components.values())
 
 
-def _rarity(items: Sequence[Features], weights: Mapping[Features, int]) -> dict[str, float]:
+def _weigh(items: Sequence[_Item]) -> dict[str, float]:
     """Inverse document frequency, smoothed so that what all have still counts."""
-    count: Counter[str] = Counter()
+    seen: Counter[str] = Counter()
     for item in items:
-        for template in item.templates:
-            count[template] += weights[item]
-    total = sum(weights.values())
-    return {template: math.log((total + 1) / seen) + 0.1 for template, seen in count.items()}
+        seen.update(dict.fromkeys(item.parts, len(item.numbers)))
+    total = sum(len(item.numbers) for item in items)
+    weights = {part: math.log((total + 1) / count) + 0.1 for part, count in seen.items()}
+    return {part: ROOT_WEIGHT * (weight + 1.0) if part.startswith("\0") else weight for part, weight in weights.items()}
 
 
-def _link(items: list[Features], weights: Mapping[Features, int]) -> list[list[Features]]:
-    if len(items) == 1:
-        return [items]
-    rarity = _rarity(items, weights)
-    ranked = sorted(items, key=lambda item: (-weights[item], _order(item)))
-    linked, rest = ranked[:MOST_LINKED], ranked[MOST_LINKED:]
-    groups = _average_link(linked, weights, rarity)
-    for item in rest:
-        _join(item, groups, rarity)
-    return groups
+class _Linking:
+    """The groups of one component."""
+
+    def __init__(self, items: list[_Item]) -> None:
+        self._items = sorted(items, key=lambda item: (-len(item.numbers), item.order))
+        self._weights = _weigh(items)
+        self._totals = {item: math.fsum(self._weights[part] for part in item.parts) for item in items}
+
+    def groups(self) -> list[list[_Item]]:
+        groups = _average_link(self._items[:MOST_LINKED], self._distance)
+        self._join(groups, self._items[MOST_LINKED:])
+        return groups
+
+    def _distance(self, one: _Item, other: _Item) -> float:
+        """Weighted Jaccard: 0 for the same, 1 for nothing in common."""
+        shared = one.parts & other.parts
+        if not shared:
+            return 1.0
+        common = math.fsum(self._weights[part] for part in shared)
+        return 1.0 - common / (self._totals[one] + self._totals[other] - common)
+
+    def _join(self, groups: list[list[_Item]], rest: Sequence[_Item]) -> None:
+        """Each to the group whose most frequent member is nearest, or to a group of its own. A group is only looked at
+        if it has one of the rarest parts, without which it would be too far."""
+        if not rest:
+            return
+        holders: dict[str, list[int]] = defaultdict(list)
+        for number, group in enumerate(groups):
+            for part in group[0].parts:
+                holders[part].append(number)
+        for item in rest:
+            near = {number for part in self._rarest(item) for number in holders.get(part, ())}
+            ranked = min(((self._distance(item, groups[number][0]), number) for number in near), default=(1.0, 0))
+            if ranked[0] <= CUT:
+                groups[ranked[1]].append(item)
+                continue
+            for part in item.parts:
+                holders[part].append(len(groups))
+            groups.append([item])
+
+    def _rarest(self, item: _Item) -> list[str]:
+        """What remains without them weighs too little to be near anything."""
+        left = self._totals[item]
+        found = []
+        for part in sorted(item.parts, key=lambda part: (-self._weights[part], part)):
+            if left < (1.0 - CUT) * self._totals[item]:
+                break
+            found.append(part)
+            left -= self._weights[part]
+        return found
 
 
-def _distance(one: Features, other: Features, rarity: Mapping[str, float]) -> float:
-    shared = one.templates & other.templates
-    if not shared:
-        return 1.0
-    common = sum(rarity[template] for template in shared)
-    union = sum(rarity[template] for template in one.templates | other.templates)
-    if one.root:
-        extra = ROOT_WEIGHT * (rarity.get(one.root, 0.0) + 1.0)
-        if one.root == other.root:
-            common += extra
-        union += extra
-    return 1.0 - common / union if union else 0.0
-
-
-def _average_link(
-    items: list[Features], weights: Mapping[Features, int], rarity: Mapping[str, float]
-) -> list[list[Features]]:
-    """By chains of nearest neighbours: quadratic in the number of different sets."""
+def _average_link(items: list[_Item], distance_of: Callable[[_Item, _Item], float]) -> list[list[_Item]]:
+    """By chains of nearest neighbours: quadratic in the number of different sets. A group that is too far from all
+    others stays so whatever they become, and is done."""
     count = len(items)
-    distance = [[0.0] * count for _ in range(count)]
+    far = [[0.0] * count for _ in range(count)]
     for one in range(count):
         for other in range(one):
-            distance[one][other] = distance[other][one] = _distance(items[one], items[other], rarity)
-    size = [float(weights[item]) for item in items]
+            far[one][other] = far[other][one] = distance_of(items[one], items[other])
+    size = [float(len(item.numbers)) for item in items]
     members = [[number] for number in range(count)]
-    alive = set(range(count))
-    chain: list[int] = []
-    done: list[int] = []
+    alive, chain, done = set(range(count)), list[int](), list[int]()
     while alive:
         if not chain:
             chain.append(min(alive))
         here = chain[-1]
-        row = distance[here]
-        before = chain[-2] if len(chain) > 1 else -1
-        nearest, best = before, row[before] if before >= 0 else math.inf
-        for other in alive:
-            if other != here and (row[other] < best - 1e-12 or (nearest < 0)):
-                nearest, best = other, row[other]
-        if nearest < 0 or best > CUT:
-            # Average link is reducible: what is too far from all now stays too far from what they become.
+        before = chain[-2] if len(chain) > 1 else None
+        nearest = _nearest(here, before, far[here], alive)
+        if nearest is None:
             chain.pop()
             alive.discard(here)
             done.append(here)
-            continue
-        if nearest != before:
+        elif nearest != before:
             chain.append(nearest)
-            continue
-        chain.pop()
-        chain.pop()
-        total = size[here] + size[nearest]
-        for other in alive:
-            if other not in (here, nearest):
-                mixed = (size[here] * row[other] + size[nearest] * distance[nearest][other]) / total
-                distance[nearest][other] = distance[other][nearest] = mixed
-        size[nearest] = total
-        members[nearest] += members[here]
-        alive.discard(here)
-    return [[items[number] for number in members[group]] for group in done]
+        else:
+            del chain[-2:]
+            _merge(here, nearest, far, size, alive)
+            members[nearest] += members[here]
+            alive.discard(here)
+    return [[items[number] for number in sorted(members[group])] for group in sorted(done)]
 
 
-def _join(item: Features, groups: list[list[Features]], rarity: Mapping[str, float]) -> None:
-    """To the group whose most frequent member is nearest, or to a group of its own."""
-    nearest, best = None, CUT
-    for group in groups:
-        far = _distance(item, group[0], rarity)
-        if far <= best:
-            nearest, best = group, far
-    if nearest is None:
-        groups.append([item])
-    else:
-        nearest.append(item)
+def _nearest(here: int, before: int | None, row: Sequence[float], alive: Iterable[int]) -> int | None:
+    """The one before it in the chain, where others are only as near; None if all are too far."""
+    found, best = (before, row[before]) if before is not None else (None, math.inf)
+    for other in alive:
+        if other != here and (row[other] < best or (row[other] == best and found != before and other < (found or 0))):
+            found, best = other, row[other]
+    return found if best <= CUT else None
+
+
+def _merge(here: int, into: int, far: list[list[float]], size: list[float], alive: Iterable[int]) -> None:
+    total = size[here] + size[into]
+    for other in alive:
+        if other not in (here, into):
+            mixed = (size[here] * far[here][other] + size[into] * far[into][other]) / total
+            far[into][other] = far[other][into] = mixed
+    size[into] = total

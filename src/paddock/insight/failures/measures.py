@@ -38,6 +38,8 @@ class Exposure:
         }
         self.ends = sorted(at for kept in runs if (at := ended_at(kept.trace)) is not None)
         self.groups = _concurrent_groups(runs)
+        self.group_sizes = Counter(self.groups.values())
+        self.known = {facet: sum(runs.values()) for facet, runs in self.counts.items()}
 
     def ended_between(self, first: float, last: float) -> int:
         return bisect_right(self.ends, last) - bisect_left(self.ends, first)
@@ -99,10 +101,9 @@ def _concurrent_groups(runs: Sequence[KeptTrace]) -> dict[int, int]:
 
 
 def _all_but_one(members: Sequence[KeptTrace], exposure: Exposure) -> tuple[int, int]:
-    sizes = Counter(exposure.groups.values())
     failed = Counter(exposure.groups[kept.key] for kept in members if kept.key in exposure.groups)
-    concurrent = {group: count for group, count in failed.items() if sizes[group] >= 3}
-    return len(concurrent), sum(sizes[group] - count == 1 for group, count in concurrent.items())
+    concurrent = {group: count for group, count in failed.items() if exposure.group_sizes[group] >= 3}
+    return len(concurrent), sum(exposure.group_sizes[group] - count == 1 for group, count in concurrent.items())
 
 
 def _backoff(members: Sequence[KeptTrace]) -> float | None:
@@ -121,7 +122,7 @@ def _lifts(members: Sequence[KeptTrace], exposure: Exposure) -> tuple[Lift, ...]
     found: list[Lift] = []
     for facet, of in FACETS.items():
         runs = exposure.counts[facet]
-        known = sum(runs.values())
+        known = exposure.known[facet]
         if len(runs) < 2:
             continue
         failed = Counter(value for kept in members if (value := of(kept.trace)))

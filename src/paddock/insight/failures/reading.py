@@ -10,6 +10,7 @@ from paddock.insight.trace import EndState, KeptTrace, Result
 
 CLEAR, USUAL = 3, 2
 FINAL_LINES = 2
+MOST_TEMPLATES = 24
 """Strengths of signs from which on a line is the root of a failure."""
 _TRUST = {ERROR: 3, CALL: 2, OUTPUT: 1, STEP: 0}
 _PROVIDER = frozenset({FailureCause.RATE_LIMIT, FailureCause.OVERLOAD})
@@ -74,7 +75,7 @@ def _root_of(lines: tuple[Salient, ...]) -> Salient | None:
 
 
 def _weight(salient: Salient) -> tuple[int, int, int]:
-    return salient.strength, _TRUST[salient.line.where], salient.line.place
+    return salient.strength, _TRUST[salient.line.where], -salient.line.place
 
 
 def _last_resort(window: Sequence[Line], lines: tuple[Salient, ...], *, worked: bool) -> Salient | None:
@@ -96,9 +97,10 @@ def _templates(lines: tuple[Salient, ...]) -> frozenset[str]:
     where there is no other."""
     whole = [line for line in lines if not line.line.is_cut]
     telling = [line for line in whole if line.sign is not None or " " in line.template]
-    return frozenset(
-        part for line in (telling or whole or lines) for part in (line.template, line.key if line.tells else "") if part
-    )
+    chosen = telling or whole or lines
+    if len(chosen) > MOST_TEMPLATES:
+        chosen = sorted(chosen, key=_weight)[-MOST_TEMPLATES:]
+    return frozenset(part for line in chosen for part in (line.template, line.key if line.tells else "") if part)
 
 
 def _symptom_of(kept: KeptTrace, lines: tuple[Salient, ...]) -> tuple[str, str]:

@@ -14,7 +14,7 @@ _SALIENT = frozenset(
     b" panic refused rejected timeout unable unavailable undefined unexpected unhandled unreachable unrecognized"
     b" unsupported violation".split()
 )
-_SALIENT_ENDINGS = (b"error", b"exception", b"failure", b"timeout")
+_SALIENT_ENDINGS = (b"error ", b"exception ", b"failure ", b"timeout ")
 _NAMING = frozenset({"missing-module", "missing-command", "missing-library", "port-in-use", "name-in-use"})
 """Signs of which what is quoted matters: another module is another cause."""
 _GUESS = ("warning:", "warn ", "[warn", "warn:", "deprecat", "debug", "info:", "[info")
@@ -79,8 +79,7 @@ class Reader:
 
 
 def _is_salient(words: bytes) -> bool:
-    split = words.split()
-    return not _SALIENT.isdisjoint(split) or any(word.endswith(_SALIENT_ENDINGS) for word in split)
+    return not _SALIENT.isdisjoint(words.split()) or any(ending in words for ending in _SALIENT_ENDINGS)
 
 
 def _strength(sign: Sign, line: Line, *, worked: bool) -> int:
