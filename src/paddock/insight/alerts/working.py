@@ -118,9 +118,9 @@ class WorkingRuns:
         before, self._looked = self._looked, now
         if before is None:
             return
-        missed = now - before - LONGEST_LOOK_SECONDS
+        missed = now - before if now - before > LONGEST_LOOK_SECONDS else 0.0
         for run in self._runs.values():
-            run.heard = min(run.heard + max(0.0, missed), now)
+            run.heard = min(run.heard + missed, now)
         if now < before:
             self.pending = {name: min(since, now) for name, since in self.pending.items()}
 

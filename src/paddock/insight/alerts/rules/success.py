@@ -6,6 +6,7 @@ already. The factors are those of Google's SRE workbook, made for goals above 99
 that a factor could not be reached, nine failures of ten are enough.
 """
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -51,6 +52,7 @@ BURNS = (
     Burn(3 * DAY, 6 * HOUR, 1.0, AlertSeverity.TICKET),
 )
 
+Scored = tuple[EndedRun, bool]
 Bad = Callable[[EndedRun], bool | None]
 """None for a run that does not count."""
 
@@ -84,30 +86,34 @@ def judge_infrastructure(scene: Scene, setting: RuleSetting) -> Seen:
 
 def _judge(scene: Scene, setting: RuleSetting, goal: Goal) -> Seen:
     room = 1.0 - setting.limit
+    runs = [(run, is_bad) for run in scene.ended.since(scene.now - 3 * DAY) if (is_bad := goal.bad(run)) is not None]
     for burn in BURNS:
-        long, short = _windows(scene, burn, goal.bad)
-        found = [run for run in long if goal.bad(run)]
+        long, short = _windows(runs, burn, scene.now)
+        found = [run for run, is_bad in long if is_bad]
         if len(long) < FEWEST_LONG or len(short) < FEWEST_SHORT or not found:
             continue
         key = _key(scene, goal, found)
         share = min(MOST_SHARE, burn.factor * room) * (CALM if scene.stands(key) else 1.0)
-        if _share(found, long) < share or _share([run for run in short if goal.bad(run)], short) < share:
+        if len(found) < share * len(long) or sum(is_bad for _, is_bad in short) < share * len(short):
             continue
         if scene.stands(key) is None and at_least(len(found), len(long), room) > CHANCE[burn.severity]:
             continue
-        return _raise(scene, setting, goal, burn, key, long, found)
-    day = [run for run in scene.ended.since(scene.now - DAY) if goal.bad(run) is not None]
-    bad = sum(1 for run in day if goal.bad(run))
-    return nothing(f"{bad:,} of {len(day):,} attempts of the last day {goal.missed}")
+        return _raise(scene, setting, goal, burn, key, len(long), found)
+    day = _since(runs, scene.now - DAY)
+    return nothing(f"{sum(is_bad for _, is_bad in day):,} of {len(day):,} attempts of the last day {goal.missed}")
 
 
-def _windows(scene: Scene, burn: Burn, bad: Bad) -> tuple[Sequence[EndedRun], Sequence[EndedRun]]:
+def _windows(runs: Sequence[Scored], burn: Burn, now: float) -> tuple[Sequence[Scored], Sequence[Scored]]:
     if burn.in_runs:
-        recent = [run for run in scene.ended.since(scene.now - COUNT_WINDOWS_SECONDS) if bad(run) is not None]
+        recent = _since(runs, now - COUNT_WINDOWS_SECONDS)
         return recent[-int(burn.long) :], recent[-int(burn.short) :]
-    long = [run for run in scene.ended.since(scene.now - burn.long) if bad(run) is not None]
-    short = [run for run in long if run.ended >= scene.now - burn.short]
+    long = _since(runs, now - burn.long)
+    short = _since(long, now - burn.short)
     return long, short if len(short) >= FEWEST_SHORT else long[-FEWEST_SHORT:]
+
+
+def _since(runs: Sequence[Scored], at: float) -> Sequence[Scored]:
+    return runs[bisect_left(runs, at, key=lambda scored: scored[0].ended) :]
 
 
 def _key(scene: Scene, goal: Goal, found: Sequence[EndedRun]) -> str:
@@ -125,18 +131,14 @@ def _raise(
     goal: Goal,
     burn: Burn,
     key: str,
-    runs: Sequence[EndedRun],
+    among: int,
     found: Sequence[EndedRun],
 ) -> Seen:
     severity = severity_of(setting, burn.severity)
-    title = f"{len(found):,} of {len(runs):,} attempts of {burn.words} {goal.missed}; {1 - setting.limit:.0%} may"
+    title = f"{len(found):,} of {among:,} attempts of {burn.words} {goal.missed}; {1 - setting.limit:.0%} may"
     kinds = Counter(scene.causes.of(run).title for run in found)
     evidence = tuple(f"{count:,} × {words}" for words, count in kinds.most_common(4))
     condition = Condition(
         key, setting.rule.name, severity, title, "", evidence, "paddock failures --since 6h", len(found)
     )
     return Seen(title, (condition,))
-
-
-def _share(some: Sequence[EndedRun], of: Sequence[EndedRun]) -> float:
-    return len(some) / len(of) if of else 0.0
