@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
-from paddock.core.errors import PaddockError
+from paddock.core.errors import PaddockError, words_of
 from paddock.insight.drift.batches import before, divide_batches
 from paddock.insight.drift.judge import judge_drift
+from paddock.insight.drift.report import SelfTest
 from paddock.insight.paths import Symbols
 from paddock.insight.report.findings import DriftPart, JudgedBatch
 from paddock.insight.trace import KeptTrace
@@ -26,6 +27,11 @@ def judge_last(runs: Sequence[KeptTrace], symbols: Symbols, now: float, since: f
             names = tuple(kept.trace.run for kept in batch.runs[:MOST_NAMES])
             judged.append(JudgedBatch(batch.name, batch.ended, len(batch.runs), names, report))
     except PaddockError as error:
-        hint = f": {error.hint}" if error.hint else ""
-        return DriftPart(problem=f"{error}{hint}")
-    return DriftPart(tuple(judged))
+        return DriftPart(problem=words_of(error))
+    return DriftPart(tuple(judged), _test_itself(before(batches, recent[-1]), symbols) if recent else None)
+
+
+def _test_itself(baseline: Sequence[KeptTrace], symbols: Symbols) -> SelfTest | None:
+    from paddock.insight.drift.self_test import check_itself
+
+    return check_itself(baseline, symbols)

@@ -4,7 +4,7 @@ A course is one attempt at a task's own work, from its start to main, or as far 
 their own: what they said of a course is a step of it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -12,7 +12,7 @@ import msgspec
 
 from paddock.core import events as ev
 from paddock.core.board import Board
-from paddock.core.ids import TaskId
+from paddock.core.ids import AttemptId, TaskId
 from paddock.core.merge import events as qe
 from paddock.core.review import events as rv
 from paddock.core.tasks.task import Phase
@@ -20,7 +20,7 @@ from paddock.core.tasks.vocabulary import PROVIDERS_DOING, Outcome, Role, Step
 
 KINDS = ("attempt.*", "review.*", "task.*", "queue.change_*")
 STAGES = ("task", "attempt", "what the judge saw", "review", "you", "merge queue", "main")
-TASKS_NAMED = 50
+MOST_NAMED = 50
 
 _GROUPS: dict[Outcome, str] = {
     Outcome.DELIVERED: "delivered",
@@ -50,9 +50,11 @@ _STATES = {
     "refused by a provider": "waiting",
     "stopped": "waiting",
     "clean": "reviewing",
+    "no review": "plain",
     "findings": "reviewing",
     "tried again": "plain",
     "approved": "approval",
+    "not asked": "plain",
     "rejected": "blocked",
     "queued": "queued",
     "landed": "landed",
@@ -65,21 +67,22 @@ _STATES = {
 
 
 class Place(msgspec.Struct, frozen=True):
-    """A step of courses: `stage` is its number in STAGES, `state` the class of its colour."""
+    """A step of courses: `stage` is its number in STAGES, `state` its colour. `attempts` are the newest."""
 
     stage: int
     name: str
     state: str
     count: int
+    attempts: tuple[AttemptId, ...]
 
 
 class Band(msgspec.Struct, frozen=True):
-    """Courses that go from one place to the next; places are numbers in `Ways.places`. `tasks` are some of theirs."""
+    """Courses that go from one place to the next; places are numbers in `Ways.places`. `attempts` are the newest."""
 
     source: int
     target: int
     count: int
-    tasks: tuple[TaskId, ...]
+    attempts: tuple[AttemptId, ...]
 
 
 class Ways(msgspec.Struct, frozen=True):
@@ -95,7 +98,7 @@ class Ways(msgspec.Struct, frozen=True):
 
 @dataclass
 class _Course:
-    task: TaskId
+    attempt: AttemptId
     first: bool
     steps: dict[int, str] = field(default_factory=dict)
 
@@ -126,9 +129,9 @@ def _subject(record: ev.Record) -> TaskId:
 
 
 def _begin(record: ev.Record, event: ev.AttemptStarted, courses: list[_Course], latest: dict[TaskId, _Course]) -> None:
-    if event.role is Role.REVIEW or record.task is None:
+    if event.role is Role.REVIEW or record.task is None or record.attempt is None:
         return
-    course = _Course(record.task, first=record.task not in latest)
+    course = _Course(record.attempt, first=record.task not in latest)
     course.steps[1] = "attempts"
     if course.first:
         course.steps[0] = "added"
@@ -167,27 +170,47 @@ def _follow(course: _Course, event: ev.Event) -> None:
 
 
 def _count(courses: list[_Course]) -> Ways:
-    counts: dict[tuple[int, str], int] = {}
-    bands: dict[tuple[tuple[int, str], tuple[int, str]], list[TaskId]] = {}
+    through: dict[tuple[int, str], list[AttemptId]] = {}
+    bands: dict[tuple[tuple[int, str], tuple[int, str]], list[AttemptId]] = {}
     for course in courses:
-        way = sorted(course.steps.items())
+        way = _whole(course.steps)
         for place in way:
-            counts[place] = counts.get(place, 0) + 1
+            through.setdefault(place, []).append(course.attempt)
         for pair in pairwise(way):
-            bands.setdefault(pair, []).append(course.task)
-    order = sorted(counts, key=lambda place: (place[0], _rank(place[1]), -counts[place], place[1]))
+            bands.setdefault(pair, []).append(course.attempt)
+    order = sorted(through, key=lambda place: (place[0], _rank(place[1]), -len(through[place]), place[1]))
     number = {place: at for at, place in enumerate(order)}
     return Ways(
         tasks=sum(course.first for course in courses),
         attempts=len(courses),
         again=sum(not course.first for course in courses),
         stages=STAGES,
-        places=tuple(Place(stage, name, _STATES.get(name, "failed"), counts[stage, name]) for stage, name in order),
+        places=tuple(_place(*place, through[place]) for place in order),
         bands=tuple(
-            Band(number[source], number[target], len(tasks), tuple(dict.fromkeys(tasks))[:TASKS_NAMED])
-            for (source, target), tasks in sorted(bands.items(), key=lambda one: (number[one[0][0]], number[one[0][1]]))
+            Band(number[source], number[target], len(attempts), _newest(attempts))
+            for (source, target), attempts in sorted(
+                bands.items(), key=lambda one: (number[one[0][0]], number[one[0][1]])
+            )
         ),
     )
+
+
+def _whole(steps: Mapping[int, str]) -> list[tuple[int, str]]:
+    """With what it went by: nobody reviewed it, or nobody was asked."""
+    told = dict(steps)
+    if max(told, default=0) > 3:
+        told.setdefault(3, "no review")
+    if max(told, default=0) > 4:
+        told.setdefault(4, "not asked")
+    return sorted(told.items())
+
+
+def _place(stage: int, name: str, attempts: list[AttemptId]) -> Place:
+    return Place(stage, name, _STATES.get(name, "failed"), len(attempts), _newest(attempts))
+
+
+def _newest(attempts: list[AttemptId]) -> tuple[AttemptId, ...]:
+    return tuple(attempts[: -MOST_NAMED - 1 : -1])
 
 
 def _rank(name: str) -> int:

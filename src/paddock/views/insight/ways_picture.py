@@ -4,35 +4,38 @@ from dataclasses import dataclass
 
 import msgspec
 
-from paddock.core.ids import TaskId
+from paddock.core.ids import AttemptId
 from paddock.views.insight.ways import Band, Place, Ways
 
 WIDTH = 1392
 BAR = 8
 TOP = 26
-LABEL_ROOM = 102
+LABEL_ROOM = 150
 PLACE_GAP = 18.0
 MOST_HEIGHT = 260.0
 LEAST_BAR = 1.5
 
 
 class DrawnPlace(msgspec.Struct, frozen=True):
+    """`attempts` are the newest of its `count`."""
+
     name: str
     state: str
     count: int
     x: float
     y: float
     height: float
+    attempts: tuple[AttemptId, ...]
 
 
 class DrawnBand(msgspec.Struct, frozen=True):
-    """`path` is SVG path data; `title` says what it is, `tasks` whose it is."""
+    """`path` is SVG path data; `title` says what it is, and `attempts` are the newest of its `count`."""
 
     path: str
     state: str
     title: str
     count: int
-    tasks: tuple[TaskId, ...]
+    attempts: tuple[AttemptId, ...]
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -74,7 +77,8 @@ class _Drawing:
         height = max(LEAST_BAR, place.count * self.scale)
         y = self.foot[place.stage]
         self.foot[place.stage] += height + PLACE_GAP
-        return DrawnPlace(place.name, place.state, place.count, self.x_of[place.stage], round(y, 1), round(height, 1))
+        x = self.x_of[place.stage]
+        return DrawnPlace(place.name, place.state, place.count, x, round(y, 1), round(height, 1), place.attempts)
 
     def _draw_band(self, band: Band) -> DrawnBand:
         source, target = self.places[band.source], self.places[band.target]
@@ -85,7 +89,7 @@ class _Drawing:
         begin.right += width
         end.left += width
         title = f"{source.name} to {target.name}: {band.count:,}"
-        return DrawnBand(_outline(left, right, one, two, width), target.state, title, band.count, band.tasks)
+        return DrawnBand(_outline(left, right, one, two, width), target.state, title, band.count, band.attempts)
 
 
 def draw_ways(ways: Ways) -> WaysPicture:

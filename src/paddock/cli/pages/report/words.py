@@ -1,5 +1,6 @@
 """Figures of a report as people read them, the same in every form of it."""
 
+from paddock.cli.terminal.text import plural
 from paddock.core.durations import format_duration
 from paddock.views.cost_report import SplitView
 from paddock.views.insight.findings import BatchView, ClusterCard, DriftTestView
@@ -73,7 +74,7 @@ def self_test_words(report: ReportView) -> str:
     if test is None:
         return ""
     verdict = "as it should be" if test.sound else "more than chance explains: distrust its verdicts"
-    return f"Self-test, one setting split at random: {test.alarms} alarms in {test.splits}, {verdict}."
+    return f"Self-test, one setting split at random: {plural(test.alarms, 'alarm')} in {test.splits}, {verdict}."
 
 
 def batch_words(batch: BatchView) -> str:

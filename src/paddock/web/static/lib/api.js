@@ -17,6 +17,11 @@ export function get(path, query = {}) {
   return ask(`${ROOT}${path}${queryOf(query)}`, {});
 }
 
+/** For what is computed from all that the fleet has done. */
+export function getLong(path, query = {}) {
+  return ask(`${ROOT}${path}${queryOf(query)}`, {}, LONG_PATIENCE_SECONDS);
+}
+
 export function post(path, body = {}) {
   return ask(ROOT + path, sending(body));
 }
