@@ -12,9 +12,13 @@ import time
 
 from bench.insight.data import DataAbsent, find_data
 from bench.insight.targets import Measured, print_measured, write_measured
+from paddock.insight.extra import require_numpy
 
-PARTS: dict[str, str] = {}
-"""By name the module, whose `measure(data, quick=…)` takes `bench.insight.data.Data` and gives back what it measured."""
+PARTS: dict[str, str] = {
+    "drift": "bench.insight.drift",
+    "drift-size": "bench.insight.drift_size",
+}
+"""By name the module, whose `measure(data, quick=…)` takes `bench.insight.data.Data` and tells what it measured."""
 
 
 def main() -> int:
@@ -25,6 +29,7 @@ def main() -> int:
     if unknown := [name for name in options.parts if name not in PARTS]:
         print(f"error: there is no part `{unknown[0]}`\n\nhint: known: {', '.join(PARTS)}", file=sys.stderr)
         return 2
+    require_numpy("this benchmark")
     data = find_data(quick=options.quick)
     measured: dict[str, list[Measured]] = {}
     skipped: dict[str, str] = {}

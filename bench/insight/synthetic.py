@@ -8,10 +8,11 @@ from paddock.insight.trace import EndState, Result, Step, StepStatus, Trace
 ACTIVITIES = ("SEARCH", "READ:src", "READ:test", "EDIT:src", "EDIT:test", "RUN", "TEST", "GIT_READ", "BUILD", "PLAN")
 
 
-def synthetic_runs(runs: int, *, steps: int = 30, tasks: int = 40, seed: int = 1) -> list[Trace]:
-    """Half of them are labelled `a`, half `b`; both behave alike. `steps` is how many a run has on average."""
-    draw = random.Random(seed)
-    return [_run(number, steps, tasks, draw) for number in range(runs)]
+def synthetic_runs(runs: int, *, steps: int = 30, tasks: int = 40, first: int = 0) -> list[Trace]:
+    """Half of them are labelled `a`, half `b`; both behave alike. `steps` is how many a run has on average. The run
+    with the number `first` is the first of them."""
+    draw = random.Random(first)
+    return [_run(number, steps, tasks, draw) for number in range(first, first + runs)]
 
 
 def _run(number: int, steps: int, tasks: int, draw: random.Random) -> Trace:

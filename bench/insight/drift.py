@@ -1,0 +1,152 @@
+"""How often drift is seen where there is none, and how often where there is some.
+
+False alarms: runs of the same agent and model at the same tasks, divided at random or by the run of the benchmark they
+belong to. Power: 20 tasks at which another agent was at work, and 20 tasks at which runs were changed by us as a change
+of model changes them.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from bench.insight.changes import CHANGES
+from bench.insight.data import Data, keep_all
+from bench.insight.targets import Measured
+from paddock.insight.drift.judge import judge_drift
+from paddock.insight.drift.report import Verdict
+from paddock.insight.drift.self_test import binomial_limits
+from paddock.insight.paths import Symbols, keep
+from paddock.insight.trace import KeptTrace, Trace
+
+TASKS = 20
+SPLITS, QUICK_SPLITS = 400, 20
+SWAPS = 200
+ALPHA, POWER = 0.05, 0.90
+CONSTANTS = "constants of the test were chosen on these sets"
+
+Sides = tuple[list[KeptTrace], list[KeptTrace]]
+
+
+@dataclass(frozen=True, slots=True)
+class Cohort:
+    """Runs of one agent and model by task; each task has more than one."""
+
+    name: str
+    tasks: dict[str, list[KeptTrace]]
+    symbols: Symbols
+    traces: dict[int, Trace] = field(default_factory=dict)
+
+    def some_tasks(self, draw: np.random.Generator, others: "Cohort | None" = None) -> list[str]:
+        names = sorted(self.tasks if others is None else self.tasks.keys() & others.tasks.keys())
+        return [names[at] for at in draw.permutation(len(names))[:TASKS]]
+
+
+def measure(data: Data, *, quick: bool) -> list[Measured]:
+    if quick:
+        return _false_alarms(_cohort("synthetic", data.synthetic()), QUICK_SPLITS)
+    agents = _agents(data)
+    cohorts = [
+        _cohort("SWE-agent", data.swe_agent()),
+        _cohort("tau-bench", data.tau_bench()),
+        _cohort("mini-SWE-agent", data.mini_swe_agent()),
+        *agents,
+    ]
+    rows = [row for cohort in cohorts for row in _false_alarms(cohort, SPLITS)]
+    rows += [_agent_swap(agents[at], agents[to]) for at, to in ((0, 1), (1, 2), (0, 2))]
+    return rows + [row for cohort in cohorts[:2] for row in _changes(cohort)]
+
+
+def _cohort(name: str, traces: Sequence[Trace]) -> Cohort:
+    symbols, tasks = Symbols(), defaultdict[str, list[KeptTrace]](list)
+    for run in keep_all(list(traces), symbols):
+        tasks[run.trace.task].append(run)
+    several = {task: runs for task, runs in tasks.items() if len(runs) > 1}
+    return Cohort(name, several, symbols, dict(enumerate(traces)))
+
+
+def _agents(data: Data) -> list[Cohort]:
+    engines = defaultdict[str, list[Trace]](list)
+    for trace in data.terminal_bench():
+        engines[trace.engine].append(trace)
+    return [_cohort(f"Terminal-Bench {engine.partition('_')[0]}", engines[engine]) for engine in sorted(engines)]
+
+
+def _false_alarms(cohort: Cohort, splits: int) -> list[Measured]:
+    def pairs(draw: np.random.Generator) -> Sides:
+        shuffled = [_shuffled(cohort.tasks[task], draw) for task in cohort.some_tasks(draw)]
+        return [runs[0] for runs in shuffled], [runs[1] for runs in shuffled]
+
+    def halves(draw: np.random.Generator) -> Sides:
+        shuffled = [_shuffled(cohort.tasks[task], draw) for task in cohort.some_tasks(draw)]
+        cut = [(runs, len(runs) // 2) for runs in shuffled]
+        return [run for runs, half in cut for run in runs[:half]], [run for runs, half in cut for run in runs[half:]]
+
+    def by_label(draw: np.random.Generator) -> Sides:
+        labels = _shuffled(sorted({run.trace.label for runs in cohort.tasks.values() for run in runs}), draw)
+        runs = [run for task in cohort.some_tasks(draw) for run in cohort.tasks[task]]
+        first, second = ([run for run in runs if run.trace.label == label] for label in labels[:2])
+        return first, second
+
+    ways: tuple[tuple[str, Callable[[np.random.Generator], Sides]], ...] = (
+        ("one run a side", pairs),
+        ("all runs in halves", halves),
+        ("label against label", by_label),
+    )
+    return [_false_alarm_rate(f"false alarms, {cohort.name}", how, cohort, way, splits) for how, way in ways]
+
+
+def _false_alarm_rate(
+    name: str, how: str, cohort: Cohort, way: Callable[[np.random.Generator], Sides], splits: int
+) -> Measured:
+    verdicts = _verdicts(way, cohort.symbols, splits)
+    judged = sum(verdict is not Verdict.TOO_LITTLE for verdict in verdicts)
+    alarms = sum(verdict is Verdict.DRIFT for verdict in verdicts)
+    limit = binomial_limits(judged, ALPHA)[1] / judged if judged else 0.0
+    told = f"{how} at {TASKS} tasks, {judged} of {splits} splits with enough data"
+    return Measured(name, alarms / max(1, judged), high=limit, how=told)
+
+
+def _agent_swap(first: Cohort, second: Cohort) -> Measured:
+    def swap(draw: np.random.Generator) -> Sides:
+        tasks = first.some_tasks(draw, second)
+        return [run for task in tasks for run in first.tasks[task]], [
+            run for task in tasks for run in second.tasks[task]
+        ]
+
+    verdicts = _verdicts(swap, first.symbols, SWAPS)
+    short = second.name.removeprefix("Terminal-Bench ")
+    rate = sum(verdict is Verdict.DRIFT for verdict in verdicts) / SWAPS
+    how = f"{TASKS} tasks, all five runs of each, results without steps"
+    return Measured(f"power, {first.name} to {short}", rate, low=POWER, how=how)
+
+
+def _changes(cohort: Cohort) -> list[Measured]:
+    rows = []
+    for name, change in CHANGES.items():
+
+        def changed(draw: np.random.Generator, change: Callable[..., Trace] = change) -> Sides:
+            told = [run for runs in cohort.tasks.values() for run in runs if run.step_count]
+            tasks = defaultdict[str, list[KeptTrace]](list)
+            for run in told:
+                tasks[run.trace.task].append(run)
+            names = [task for task in sorted(tasks) if len(tasks[task]) > 1]
+            chosen = [_shuffled(tasks[names[at]], draw)[:2] for at in draw.permutation(len(names))[:TASKS]]
+            batch = [keep(change(cohort.traces[one.key], draw), one.key, cohort.symbols) for one, _ in chosen]
+            return batch, [other for _, other in chosen]
+
+        verdicts = _verdicts(changed, cohort.symbols, SWAPS)
+        rate = sum(verdict is Verdict.DRIFT for verdict in verdicts) / SWAPS
+        how = f"{TASKS} tasks, one run a side, the batch's changed by us"
+        rows.append(Measured(f"power, {cohort.name}: {name}", rate, how=how))
+    return rows
+
+
+def _verdicts(way: Callable[[np.random.Generator], Sides], symbols: Symbols, times: int) -> list[Verdict]:
+    draw = np.random.default_rng(11)
+    return [judge_drift(*way(draw), symbols).verdict for _ in range(times)]
+
+
+def _shuffled(items: Sequence[KeptTrace] | Sequence[str], draw: np.random.Generator) -> list:  # type: ignore[type-arg]
+    return [items[at] for at in draw.permutation(len(items))]
