@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from paddock.core import events as ev
+from paddock.core.alerts.events import AlertRaised
 from paddock.core.ids import AttemptId, task_of
 from paddock.core.schedules import events as se
 from paddock.core.tasks.vocabulary import Outcome
@@ -46,7 +47,7 @@ def provider_refuses(traffic: Traffic) -> None:
 
 
 def model_is_worse(traffic: Traffic) -> None:
-    def fate(name: AttemptId) -> Fate | None:
+    def fate(_: AttemptId) -> Fate | None:
         random = traffic.world.random
         words = random.sample(["total", "order", "price", "user", "cart", "date", "name", "page", "item", "list"], 3)
         error = f"{words[0]} of {words[1]} is wrong: {words[2]} differs"
@@ -148,7 +149,7 @@ def play(world: World, days: int, planted: list[Incident]) -> None:
 
 
 def assert_each_is_one_alert(world: World, planted: list[Incident]) -> None:
-    left = [(record.at, record.event) for record in world.records if record.event.kind == "alert.raised"]
+    left = [(record.at, record.event) for record in world.records if isinstance(record.event, AlertRaised)]
     for one in planted:
         begun = START + one.day * DAY + DAY / 2
         mine = [event for at, event in left if begun <= at < begun + DAY]

@@ -2,9 +2,8 @@
 
 from bisect import bisect_left, insort
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from paddock.core.money.prices import canonical_model
 from paddock.core.tasks.vocabulary import Outcome
 from paddock.core.trace import clip, one_line
 from paddock.insight.failures.failed import has_failed
@@ -21,7 +20,7 @@ _NOBODYS_DOING = frozenset({Outcome.NO_SPACE.value, Outcome.LOST.value, Outcome.
 @dataclass(frozen=True, slots=True)
 class EndedRun:
     """`lacked`: it did not get what it needs to work, as far as its end tells; a cause may say so, too. `symptom` is
-    what its failure looks like. `cost` is None where nobody knows, `usage` the tokens that its engine told of."""
+    what its failure looks like. `cost` is None where nobody knows. `seen` is when the rules first looked at it."""
 
     run: str
     key: int
@@ -45,9 +44,10 @@ class EndedRun:
     odd: int
     unpriced: bool
     labels: tuple[str, ...]
+    seen: float
 
 
-def ended_run(kept: KeptTrace) -> EndedRun | None:
+def ended_run(kept: KeptTrace, now: float) -> EndedRun | None:
     """None for one that goes on, or of which nobody knows when it ended."""
     trace = kept.trace
     if trace.ended is None:
@@ -81,6 +81,7 @@ def ended_run(kept: KeptTrace) -> EndedRun | None:
         odd=kept.odd_steps,
         unpriced=tokens > 0 and trace.cost_source is CostSource.UNKNOWN,
         labels=tuple(labels.split(",")) if labels else (),
+        seen=now,
     )
 
 
@@ -91,10 +92,6 @@ def _symptom(kept: KeptTrace) -> str:
     while "00" in masked:
         masked = masked.replace("00", "0")
     return clip(f"{kept.trace.end_state.value}: {masked}", SYMPTOM_CHARS)
-
-
-def bare_model(run: EndedRun) -> str:
-    return canonical_model(run.model)
 
 
 class EndedRuns:
@@ -119,6 +116,7 @@ class EndedRuns:
         known = self._by_name.get(run.run)
         if known is not None:
             self._order.pop(bisect_left(self._order, (known.ended, known.run)))
+            run = replace(run, seen=known.seen)
         else:
             self.taken += 1
         self._by_name[run.run] = run

@@ -11,7 +11,8 @@ from paddock.insight.alerts.ended import EndedRun
 
 PREFIX = "cause:"
 UNSETTLED_SECONDS = 60.0
-"""A failure as young as that, of which no cause is recorded, may be given one by the next look."""
+"""A failure as young as that, of which no cause is recorded, may still be given one; so may any that nobody has looked
+at before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,8 @@ class KnownCauses:
         return found
 
     def is_unsettled(self, run: EndedRun, now: float) -> bool:
-        return run.failed and 0.0 <= now - run.ended < UNSETTLED_SECONDS and self.of(run).cause is None
+        is_young = run.seen == now or 0.0 <= now - run.ended < UNSETTLED_SECONDS
+        return run.failed and is_young and self.of(run).cause is None
 
     def lacked(self, run: EndedRun) -> bool:
         """Whether the run did not get what it needs to work."""

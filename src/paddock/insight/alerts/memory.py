@@ -90,7 +90,7 @@ class AlertMemory:
 
     def _take(self, runs: Iterable[KeptTrace], now: float) -> None:
         for kept in runs:
-            run = ended_run(kept)
+            run = ended_run(kept, now)
             if run is None or run.ended < now - REMEMBERED_SECONDS:
                 continue
             self.working.pending.pop(run.run, None)

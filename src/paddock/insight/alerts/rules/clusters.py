@@ -22,6 +22,8 @@ OVERLAP = 2.0
 """Windows that slide are asked more often than those that follow each other: as if there were so many times as many."""
 FEWEST_SHARED, FEWEST_FAILURES = 5, 10
 SWITCH_CHANCE = 1e-4
+GOES_ON_SECONDS = 1800.0
+"""What has struck nobody for so long is over, however many it struck before."""
 _STEADY = frozenset({FailureCause.TASK, FailureCause.MODEL, FailureCause.UNKNOWN})
 
 
@@ -94,6 +96,8 @@ def judge_cause_share(scene: Scene, setting: RuleSetting) -> Seen:
     conditions, largest = [], 0.0
     for group in groups:
         if group.cause.cause is None or group.cause.of in _STEADY:
+            continue
+        if group.runs[-1].ended < scene.now - GOES_ON_SECONDS:
             continue
         share = len(group.runs) / failures
         largest = max(largest, share)
