@@ -10,10 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from paddock.insight.failures.cluster import Measures
+from paddock.insight.failures.lines import ERROR
 from paddock.insight.failures.measures import backoff_share
 from paddock.insight.failures.reading import CLEAR, USUAL, Reading
+from paddock.insight.failures.vocabulary import PASSING
 from paddock.insight.failures.vocabulary import FailureCause as Class
-from paddock.insight.trace import EndState, Result
+from paddock.insight.trace import EndState, Result, Trace
 
 WAITING_SHARE = 0.5
 RECURS = 0.6
@@ -22,17 +24,20 @@ BURST = 3.0
 """INSIGHT's own numbers: half of the time in backoff, a dependency recurs on .76 of the attempts and a limit on .11,
 and what hits a host comes in a burst."""
 MAJORITY = 0.5
-FEW_TASKS, MANY_TASKS = 1, 3
-_SHARED = frozenset({Class.NETWORK, Class.SATURATION})
+MANY_TASKS = 3
+_OBJECTS = frozenset({"missing-command"})
+_NO_PLACE = frozenset({"build-failed", "no-image"})
+"""Signs that there was no environment to start an engine in."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A cluster before it has a cause. `said` counts the classes that its runs' own lines say, `clear` those of them
-    that cannot be mistaken."""
+    """A cluster before it has a cause. `heard` counts the classes that its runs' own lines speak of, `said` those
+    of them that are usually right, `clear` those that cannot be mistaken."""
 
     readings: Sequence[Reading]
     measures: Measures
+    heard: Counter[Class] = field(default_factory=Counter)
     said: Counter[Class] = field(default_factory=Counter)
     clear: Counter[Class] = field(default_factory=Counter)
 
@@ -59,10 +64,11 @@ class Verdict:
 def case_of(readings: Sequence[Reading], measures: Measures) -> Case:
     case = Case(readings, measures)
     for reading in readings:
-        if reading.cause is not Class.UNKNOWN and (reading.strength >= USUAL or reading.root is None):
-            case.said[reading.cause] += 1
-        if reading.cause is not Class.UNKNOWN and reading.strength >= CLEAR:
-            case.clear[reading.cause] += 1
+        if reading.cause is Class.UNKNOWN:
+            continue
+        case.heard[reading.cause] += 1
+        case.said[reading.cause] += reading.strength >= USUAL or reading.root is None
+        case.clear[reading.cause] += reading.strength >= CLEAR
     return case
 
 
@@ -80,17 +86,19 @@ def _never_ran(case: Case) -> Verdict | None:
     if silent <= MAJORITY * case.size:
         return None
     beneath = _beneath(case)
-    if beneath.cause in _SHARED and all(_was_set_up(reading) is False for reading in case.readings):
+    if all(_is_no_engines_doing(reading) for reading in case.readings):
         return beneath
     words = "no call of a model was seen"
     confidence = silent / case.size
     return Verdict(Class.NEVER_RAN, beneath.cause, words, confidence)
 
 
-def _was_set_up(reading: Reading) -> bool:
-    """The harness itself says what went wrong before an agent could start."""
+def _is_no_engines_doing(reading: Reading) -> bool:
+    """The harness itself says what went wrong around it, before an agent could start."""
     root = reading.root
-    return not (root is not None and root.line.where == "error" and root.strength >= USUAL)
+    if root is None or root.sign is None or root.line.where != ERROR or root.strength < USUAL:
+        return False
+    return root.sign.cause in PASSING or root.sign.name in _NO_PLACE
 
 
 def _beneath(case: Case) -> Verdict:
@@ -125,7 +133,10 @@ def _contention(case: Case) -> Verdict | None:
     measures = case.measures
     if case.most(case.said) is Class.CONTENTION:
         return Verdict(Class.CONTENTION, Class.CONTENTION, "another had what only one may have", _sure(case))
-    if measures.groups >= 2 and measures.all_but_one == measures.groups and not case.said:
+    if case.most(case.heard) is Class.CONTENTION and measures.all_but_one:
+        words = f"all but one of the concurrent attempts failed, {measures.all_but_one} times"
+        return Verdict(Class.CONTENTION, Class.CONTENTION, words, 0.8)
+    if measures.groups >= 2 and measures.all_but_one == measures.groups and not +case.said:
         words = f"all but one of the concurrent attempts failed, {measures.all_but_one} times"
         return Verdict(Class.CONTENTION, Class.CONTENTION, words, 0.6)
     return None
@@ -151,19 +162,38 @@ def _pair(said: Class) -> tuple[Class, ...]:
     return tuple(sorted((said, other), key=list(Class).index))
 
 
+def _is_missing(reading: Reading) -> bool:
+    sign = reading.root.sign if reading.root is not None else None
+    return sign is not None and sign.cause is Class.DEPENDENCY and (sign.strength >= USUAL or sign.name in _OBJECTS)
+
+
+def is_too_much(traces: Sequence[Trace], attempts: int) -> bool:
+    """Whether several engines or models fail at this one task, in most of all attempts at it, and all alike."""
+    doers = {(trace.engine, trace.model) for trace in traces if trace.engine or trace.model}
+    return len(traces) >= 3 and len(doers) >= 2 and len(traces) >= RECURS * attempts
+
+
+def _recurring_dependency(case: Case) -> Verdict | None:
+    """What agents meet in their work is theirs to solve, unless the same task meets it again and again."""
+    recurs = case.measures.recurrence or 0.0
+    missing = sum(_is_missing(reading) for reading in case.readings)
+    if missing > MAJORITY * case.size and case.size >= 3 and recurs >= RECURS:
+        return Verdict(Class.DEPENDENCY, Class.DEPENDENCY, "attempts at the same task meet it again", 0.5)
+    return None
+
+
 def _task(case: Case) -> Verdict | None:
     """One task that several engines or models fail, whatever the time."""
     if case.most(case.said) is Class.TASK:
         return Verdict(Class.TASK, Class.TASK, "the task asks for more than one run can do", _sure(case))
-    if case.said and case.most(case.said) is not None:
+    if +case.said:
         return None
     traces = [reading.kept.trace for reading in case.readings]
-    tasks = Counter(trace.task for trace in traces if trace.task)
-    if len(tasks) != 1 or case.size < 3:
-        return None
-    doers = {(trace.engine, trace.model) for trace in traces if trace.engine or trace.model}
-    if len(doers) >= 2 and (case.measures.recurrence or 0.0) >= RECURS:
-        return Verdict(Class.TASK, Class.TASK, f"{len(doers)} engines or models fail this task alike", 0.6)
+    tasks = {trace.task for trace in traces}
+    recurs = case.measures.recurrence or 0.0
+    if len(tasks) == 1 and "" not in tasks and recurs >= RECURS / 2 and is_too_much(traces, len(traces)):
+        doers = len({(trace.engine, trace.model) for trace in traces})
+        return Verdict(Class.TASK, Class.TASK, f"{doers} engines or models fail at this task alike", 0.6)
     return None
 
 
@@ -171,7 +201,7 @@ def _model(case: Case) -> Verdict | None:
     """It ran, nothing around it failed, and the work was wrong."""
     if case.most(case.said) is Class.MODEL:
         return Verdict(Class.MODEL, Class.MODEL, "the answers of the model could not be used", _sure(case))
-    if case.said:
+    if +case.said:
         return None
     traces = [reading.kept.trace for reading in case.readings]
     doers = {(trace.engine, trace.model) for trace in traces}
@@ -201,6 +231,7 @@ _RULES: tuple[Callable[[Case], Verdict | None], ...] = (
     _tied,
     _said(Class.NETWORK, "somebody could not be reached"),
     _said(Class.DEPENDENCY, "something is missing in the environment, or does not fit"),
+    _recurring_dependency,
     _task,
     _model,
 )

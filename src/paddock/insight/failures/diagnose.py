@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import TypeAlias
 
 from paddock.insight.failures.cluster import Cluster
-from paddock.insight.failures.decision import Verdict, case_of, decide
+from paddock.insight.failures.decision import Verdict, case_of, decide, is_too_much
 from paddock.insight.failures.evidence import evidence_for
 from paddock.insight.failures.failed import ended_at, has_failed
 from paddock.insight.failures.likeness import Features, alike
@@ -27,6 +27,8 @@ Refusals: TypeAlias = Callable[[KeptTrace], Sequence[int]]
 """The HTTP statuses of the model calls of a run that were refused, oldest first."""
 
 ID_CHARS = 7
+TOLD_SHARE = 0.1
+"""Of a source that tells the steps of so many runs, a run without steps made none; of others it only is not known."""
 
 
 def diagnose(runs: Sequence[KeptTrace], *, refusals: Refusals | None = None) -> tuple[Cluster, ...]:
@@ -39,26 +41,50 @@ def diagnose(runs: Sequence[KeptTrace], *, refusals: Refusals | None = None) -> 
     for reading in readings:
         by_class[reading.cause, reading.spoke is False].append(reading)
     clusters = [
-        _cluster([members[number] for number in group], exposure)
+        _cluster(part, exposure)
         for members in by_class.values()
         for group in alike(_features(members))
+        for part in _by_task([members[number] for number in group], exposure)
     ]
     return tuple(sorted(_with_unique_ids(clusters), key=lambda cluster: (-len(cluster.runs), cluster.id)))
 
 
 def _read(runs: Sequence[KeptTrace], refusals: Refusals | None) -> list[Reading]:
     reader = Reader()
-    told = Counter((kept.trace.label, kept.trace.engine) for kept in runs if kept.step_count)
+    told = Counter(_source(kept) for kept in runs if kept.step_count)
+    known = Counter(_source(kept) for kept in runs)
     return [
         read_run(
             kept,
             reader,
             refusals(kept) if refusals is not None else (),
-            tells_steps=bool(told[kept.trace.label, kept.trace.engine]),
+            tells_steps=told[_source(kept)] >= TOLD_SHARE * known[_source(kept)],
         )
         for kept in runs
         if has_failed(kept)
     ]
+
+
+def _source(kept: KeptTrace) -> tuple[str, str]:
+    """Runs of one engine tell the same about themselves."""
+    return (kept.trace.engine, "") if kept.trace.engine else ("", kept.trace.label)
+
+
+def _by_task(readings: list[Reading], exposure: Exposure) -> list[list[Reading]]:
+    """Where no line tells anything, what several engines or models fail at again and again is the task's own."""
+    if any(reading.root is not None for reading in readings):
+        return [readings]
+    of_task: dict[str, list[Reading]] = defaultdict(list)
+    for reading in readings:
+        of_task[reading.kept.trace.task].append(reading)
+    own = [
+        members
+        for task, members in of_task.items()
+        if task and is_too_much([reading.kept.trace for reading in members], exposure.counts["task"][task])
+    ]
+    taken = {id(reading) for members in own for reading in members}
+    rest = [reading for reading in readings if id(reading) not in taken]
+    return [*own, rest] if rest else own
 
 
 def _features(members: Sequence[Reading]) -> list[Features]:
@@ -139,6 +165,8 @@ def _common(traces: Sequence[Trace], name: str) -> str:
 def _id_of(readings: Sequence[Reading], verdict: Verdict, sign: str, symptom_key: str) -> str:
     """By the line at the root that most of them have."""
     root = _usual(reading.root.key for reading in readings if reading.root is not None)
+    if verdict.cause is FailureCause.TASK and not root:
+        symptom_key = f"{readings[0].kept.trace.task}\0{symptom_key}"
     return _digest(f"{verdict.because.value}\0{sign}\0{root or symptom_key}")
 
 
@@ -147,14 +175,17 @@ def _digest(text: str) -> str:
 
 
 def _with_unique_ids(clusters: Sequence[Cluster]) -> list[Cluster]:
-    """Where two have the same line at their root, what is seen first tells them apart, and then the task."""
+    """Where several have the same line at their root, the earliest keeps the id: what comes later changes nothing."""
     taken: dict[str, list[Cluster]] = defaultdict(list)
     for cluster in clusters:
         taken[cluster.id].append(cluster)
     found: list[Cluster] = []
+    ids = set(taken)
     for name, same in taken.items():
-        same.sort(key=lambda one: (-len(one.runs), one.tasks, one.symptom, one.runs))
+        same.sort(key=lambda one: (one.first is None, one.first or 0.0, one.symptom, one.tasks, one.keys))
         found.append(same[0])
         for number, cluster in enumerate(same[1:], start=2):
-            found.append(replace(cluster, id=_digest(f"{name}\0{cluster.symptom}\0{cluster.tasks[:1]}\0{number}")))
+            own = _digest(f"{name}\0{cluster.symptom}\0{cluster.tasks[:1]}")
+            found.append(replace(cluster, id=own if own not in ids else _digest(f"{own}\0{number}")))
+            ids.add(found[-1].id)
     return found

@@ -4,6 +4,7 @@ What only looks like an error is left out: commands as a terminal echoes them, f
 attempts that are tried again.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -14,10 +15,12 @@ ERROR, OUTPUT, STEP, CALL = "error", "output", "step", "call"
 LINE_CHARS = 480
 CUT = " … "
 FEW_LINES = 3
+LATE_LINES = 15
 WINDOW_LINES = 60
 ERROR_LINES = 40
 STEP_LINES = 6
 NARROWEST_TERMINAL = 79
+_COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _FRAME = "│┃║|╭╮╰╯├┤─━═╌❱×✖✗•*· \t"
 _HINTS = (
     "hint:",
@@ -38,12 +41,13 @@ _FRAMES = ('file "', "at ", "in <module>", "^^^", "~~~", "...<", "from /", "goro
 @dataclass(frozen=True, slots=True)
 class Line:
     """`where` is as in Evidence; `place` grows from the first of the window to the last. `is_word`: the harness says
-    it in so few lines that each counts, whatever it says."""
+    it in so few lines that each counts, whatever it says. `is_late`: hardly anything came after it."""
 
     text: str
     where: str
     place: int
     is_word: bool = False
+    is_late: bool = True
 
     @property
     def is_cut(self) -> bool:
@@ -57,9 +61,10 @@ def window_of(kept: KeptTrace, refused: Sequence[int] = ()) -> tuple[Line, ...]:
     found += [(text, OUTPUT) for text in _of_text(kept.trace.tail, WINDOW_LINES)]
     found += [(f"HTTP {status}", CALL) for status in refused[-3:]]
     found += [(text, ERROR) for text in said]
-    is_brief = len(said) <= FEW_LINES
+    is_brief, late = len(said) <= FEW_LINES, len(found) - len(said) - LATE_LINES
     return tuple(
-        Line(text, where, place, is_word=is_brief and where == ERROR) for place, (text, where) in enumerate(found)
+        Line(text, where, place, is_word=is_brief and where == ERROR, is_late=place >= late)
+        for place, (text, where) in enumerate(found)
     )
 
 
@@ -94,7 +99,7 @@ def _unbroken(lines: list[str]) -> list[str]:
 
 def _plain(line: str) -> str:
     """Without the frame that is drawn around it. Of a long line the beginning and the end."""
-    flat = " ".join(line[: 16 * LINE_CHARS].split())
+    flat = " ".join(_COLOUR.sub("", line[: 16 * LINE_CHARS]).split())
     if flat.startswith("> ") or flat == ">":
         return ""
     flat = flat.strip(_FRAME)

@@ -86,6 +86,8 @@ def _strength(sign: Sign, line: Line, *, worked: bool) -> int:
     """A step that fails is everyday work, a refusal may be one that the run got over, and a warning is one because it
     went on."""
     doubts = int(line.where in (STEP, CALL) or line.text[:24].lower().startswith(_GUESS))
-    if worked and line.where == OUTPUT and sign.cause is FailureCause.DEPENDENCY:
-        doubts += 2
+    if sign.cause is FailureCause.DEPENDENCY and (line.where == STEP or (worked and line.where == OUTPUT)):
+        doubts = 2
+    elif worked and line.where == OUTPUT:
+        doubts += not line.is_late
     return max(0, sign.strength - doubts)
