@@ -112,6 +112,10 @@ def _settle_due(schedule: Schedule, timetable: Timetable, behind: TaskId | None,
     if behind is None and not schedule.waiting:
         return Fire(newest, len(dues) - 1)
     if schedule.overlap is Overlap.QUEUE and not schedule.waiting:
+        # One waits for all of them; those before it are told of first.
+        older = dues[:-1]
+        if older:
+            return Skip(older[-1], WhySkipped.OVERLAP, len(older), behind)
         return Queue((newest,), WhySkipped.OVERLAP)
     return Skip(newest, WhySkipped.OVERLAP, len(dues), behind)
 
