@@ -94,7 +94,7 @@ def test_words(test: DriftTestView) -> str:
 def failures_words(report: ReportView) -> str:
     part = report.failures
     if not part.runs:
-        return "Too little data: no transcript of an attempt was taken in."
+        return "Too little data: no attempt has ended."
     if not part.failed:
         return f"None of {part.runs:,} attempts failed."
     return f"{part.failed:,} of {part.runs:,} attempts failed, in {part.clusters:,} clusters."

@@ -1,0 +1,68 @@
+"""`paddock report` where there is little to tell, and with what it cannot do."""
+
+import re
+
+import pytest
+
+from tests.cli.conftest import Cli
+
+EMPTY = """\
+# app: what the fleet did
+
+Nothing was finished and nobody was at work, so there is nothing to tell. _<span>_
+
+## What it cost
+
+No agent was at work.
+
+## Where time went
+
+Too little data: no task was finished.
+
+## Why things failed
+
+Too little data: no attempt has ended.
+
+## Did an agent change?
+
+Too little data: no batch of attempts was completed.
+
+## Slowest checks
+
+Too little data: no check was run.
+
+## Worst offenders
+
+Nothing was thrown away.
+"""
+
+
+def test_a_fleet_that_has_done_nothing_says_so_in_every_part(cli: Cli) -> None:
+    said = re.sub(r"_[^_]* UTC_", "_<span>_", cli.good("report").out)
+    assert said == EMPTY.replace("# app:", f"# {cli.top.name}:")
+    whole = cli.good("report", "--since", "all", "--json").json()
+    assert (whole["began"], whole["landings"]["bars"][-1]["landed"], whole["time"]) == (None, 0, None)
+    assert "<main" in cli.good("report", "--format", "html").out
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "complaint"),
+    [
+        (("--since", "soon"), 2, "`soon` is neither a time nor an age"),
+        (("--json", "--format", "md"), 2, "--json and --format md cannot be used together"),
+        (("--format", "pdf"), 2, "pdf"),
+        (("-o", "none/week.html"), 1, "`none/week.html` cannot be written: No such file"),
+        (("-o", "."), 1, "`.` cannot be written: Is a directory"),
+    ],
+)
+def test_what_it_cannot_do_is_refused_with_its_reason(
+    cli: Cli, words: tuple[str, ...], code: int, complaint: str
+) -> None:
+    said = cli("report", *words)
+    assert (said.code, complaint in said.err) == (code, True), said.err
+
+
+@pytest.mark.parametrize(("file", "begins"), [("w.html", "<!doctype html>"), ("w.json", "{"), ("w.txt", "# ")])
+def test_the_form_follows_the_ending_of_the_file(cli: Cli, file: str, begins: str) -> None:
+    cli.good("report", "-o", file)
+    assert (cli.top / file).read_text("utf-8").startswith(begins)
