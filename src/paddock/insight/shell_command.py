@@ -26,6 +26,8 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+# Words and nothing that a shell gives a meaning to: most commands are no more than that.
+_PLAIN = re.compile(r"[\w \t./:=@%+,~^*?\[\]{}-]*\Z", re.ASCII)
 _DOUBLE_ESCAPE = re.compile(r'\\(["\\$`\n])')
 
 
@@ -89,6 +91,9 @@ class _CommandLine:
 def split_commands(text: str) -> tuple[ShellCommand, ...]:
     """The commands of a line or script in their order, those of pipes and groups as well."""
     text = text[:READ_CHARS]
+    if _PLAIN.match(text):
+        words = text.split()
+        return (ShellCommand(tuple(words[:MOST_WORDS])),) if words else ()
     line = _CommandLine()
     position = 0
     while len(line.commands) < MOST_COMMANDS and (token := _TOKEN.match(text, position)):

@@ -11,6 +11,7 @@ from paddock.insight.formats.bounds import name_text, plain_text
 from paddock.insight.formats.failed_output import says_failed
 from paddock.insight.formats.neutral_fields import STEP_FIELDS, STEP_NAMES, plain_key
 from paddock.insight.formats.words import (
+    LATEST_SECONDS,
     read_count,
     read_duration,
     read_number,
@@ -105,15 +106,17 @@ def _read_object(item: Mapping[str, object]) -> Step | None:
     if not activity and status is StepStatus.OK and code is None and not error:
         return None
     seconds, turn, at = get(shape.seconds), get(shape.turn), get(shape.at)
-    milliseconds = None if seconds is not None else read_duration(get(shape.milliseconds))
+    milliseconds = None
+    if seconds is None and (told := get(shape.milliseconds)) is not None:
+        milliseconds = read_duration(told)
     return Step(
         tool,
         activity,
         target if len(target) <= TARGET_CHARS else one_word(target),
         status,
         "" if error is None or error is True else _text(error, STEP_ERROR_CHARS),
-        None if at is None else read_time(at),
-        read_duration(seconds) if milliseconds is None else milliseconds / 1000,
+        at if type(at) is float and 0 <= at < LATEST_SECONDS else None if at is None else read_time(at),
+        _duration(seconds) if milliseconds is None else milliseconds / 1000,
         code,
         _name(get(shape.agent)),
         0 if turn is None else read_count(turn) or 0,
@@ -146,11 +149,19 @@ def _status(
     return StepStatus.ERROR if failed else StepStatus.OK, code
 
 
+def _duration(value: object) -> float | None:
+    if value is None or (type(value) is float and 0 <= value < LATEST_SECONDS):
+        return value
+    return read_duration(value)
+
+
 def _is(value: object, result: Result) -> bool:
     return value is not None and read_result(value) is result
 
 
 def _whole(value: object) -> int | None:
+    if value is None:
+        return None
     if type(value) is int:
         return value if -_MOST_EXIT < value < _MOST_EXIT else None
     number = read_number(value)
@@ -185,12 +196,16 @@ def _symbol(text: str) -> tuple[str, bool]:
 
 
 def _name(value: object) -> str:
+    if value is None:
+        return ""
     if type(value) is str and len(value) <= NAME_CHARS and value.isascii():
         return value
     return name_text(value)
 
 
 def _text(value: object, limit: int) -> str:
+    if value is None:
+        return ""
     if type(value) is str and len(value) <= limit and value.isascii():
         return value
     return plain_text(value, limit)
@@ -201,4 +216,4 @@ def _argument(value: object) -> str | Mapping[str, object]:
         return value
     if isinstance(value, list):
         return {"command": value}
-    return plain_text(value, 1 << 14)
+    return _text(value, 1 << 14)

@@ -118,6 +118,9 @@ def read_step_status(value: object) -> StepStatus | None:
 
 def read_number(value: object) -> float | None:
     """A finite one, also where it is written as text."""
+    kind = type(value)
+    if kind is float:
+        return value if math.isfinite(value) else None  # type: ignore[return-value, arg-type]
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     if isinstance(value, str) and len(value) > 40:
@@ -136,8 +139,7 @@ def read_count(value: object) -> int | None:
 
 
 # Beyond these a number cannot be in seconds, milliseconds or microseconds: they are of the year 5138.
-_SECONDS_END = 1e11
-_LATEST = 1e11
+LATEST_SECONDS = 1e11
 
 
 def read_time(value: object) -> float | None:
@@ -147,7 +149,7 @@ def read_time(value: object) -> float | None:
     number = read_number(value)
     if number is None or number < 0:
         return None
-    while number >= _SECONDS_END:
+    while number >= LATEST_SECONDS:
         number /= 1000
     return number
 
@@ -165,7 +167,7 @@ def _of_iso(text: str) -> float | None:
         seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
         return None
-    return seconds if 0 <= seconds < _LATEST else None
+    return seconds if 0 <= seconds < LATEST_SECONDS else None
 
 
 _DURATION = re.compile(r"P(?:(\d+)D)?T?(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?\Z")
