@@ -10,7 +10,11 @@ from paddock.cli.terminal.text import cut, print_json
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import Misuse, NotFound
 
-SUBCOMMANDS: dict[str, str] = {}
+SUBCOMMANDS: dict[str, str] = {
+    "clear": "failures_clear",
+    "settle": "failures_settle",
+    "probe": "failures_probe",
+}
 """By name the module, which has it as `NAME_command`, in the order in which help lists them."""
 SHOWN = 10
 
@@ -40,7 +44,7 @@ class FailuresGroup(click.Group):
 @click.option("--agent", metavar="NAME", help="Only runs of this agent.")
 @click.option("--engine", metavar="NAME", help="Only runs of this engine.")
 @click.option("--model", metavar="NAME", help="Only runs of this model.")
-@click.option("--limit", type=click.IntRange(1), default=SHOWN, help=f"How many clusters to show.  [default: {SHOWN}]")
+@click.option("--limit", type=click.IntRange(1), default=SHOWN, help=f"How many symptoms to show.  [default: {SHOWN}]")
 @click.option("--probe", metavar="ID", help="As `paddock failures probe ID`.")
 @prints_json
 @click.pass_context

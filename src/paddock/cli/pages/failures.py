@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from paddock.cli.terminal.text import cut, paint, plural, width
 from paddock.views.insight.failures import ClusterView, FailuresView
 
-MOST_EVIDENCE = 6
+MOST_CAUSES = 6
+MOST_EVIDENCE = 7
 MOST_TASKS = 4
 _COLOURS = {
     "never-ran": "red",
@@ -23,17 +24,18 @@ _WIDEST = 100
 
 
 def failure_lines(view: FailuresView, limit: int) -> list[str]:
-    """`limit` is how many clusters are told in full."""
+    """`limit` is how many symptoms are told."""
     if not view.failed:
         return [f"none of {plural(view.runs, 'run')} failed"]
     lines = [_summary(view)]
     if view.cut:
         lines.append(paint(f"only the latest {view.runs:,} runs are looked at: use --since or --label", dim=True))
-    for symptom, clusters in _by_symptom(view.clusters[:limit]):
+    symptoms = _by_symptom(view.clusters)
+    for symptom, clusters in symptoms[:limit]:
         lines += ["", *_symptom(symptom, clusters)]
-    if (more := len(view.clusters) - limit) > 0:
-        rest = sum(len(cluster.runs) for cluster in view.clusters[limit:])
-        lines += ["", f"… and {plural(more, 'cluster')} with {plural(rest, 'run')}: use --limit {len(view.clusters)}"]
+    if rest := symptoms[limit:]:
+        runs = sum(_runs(clusters) for _, clusters in rest)
+        lines += ["", f"… and {plural(len(rest), 'symptom')} of {plural(runs, 'run')}: use --limit {len(symptoms)}"]
     return lines
 
 
@@ -63,8 +65,10 @@ def _symptom(symptom: str, clusters: list[ClusterView]) -> Iterator[str]:
     wide = min(width(), _WIDEST)
     count = f"×{_runs(clusters):,}"
     yield f"{paint(cut(symptom, wide - len(count) - 2), bold=True)}  {count}"
-    for cluster in clusters:
+    for cluster in clusters[:MOST_CAUSES]:
         yield from _cluster(cluster, wide)
+    if more := clusters[MOST_CAUSES:]:
+        yield f"  … and {_runs(more):,} more, in {plural(len(more), 'cluster')}: use --json"
 
 
 def _cluster(cluster: ClusterView, wide: int) -> Iterator[str]:
@@ -72,7 +76,7 @@ def _cluster(cluster: ClusterView, wide: int) -> Iterator[str]:
     named = _named(cluster)
     yield f"  {cause} ×{len(cluster.runs):,}{f'  {named}' if named else ''}  {paint(cluster.id, dim=True)}"
     yield paint(cut(f"    {_where(cluster)}", wide), dim=True)
-    for one in cluster.evidence[:MOST_EVIDENCE]:
+    for one in [one for one in cluster.evidence if one.line != cluster.symptom][:MOST_EVIDENCE]:
         mark = "·" if one.where == "runs" else "|"
         yield cut(f"    {mark} {one.line}", wide)
     for words in cluster.done:
@@ -101,7 +105,7 @@ def _when(cluster: ClusterView) -> str:
     if cluster.first is None or cluster.last is None:
         return ""
     first, last = (at[:16].replace("T", " ") for at in (cluster.first, cluster.last))
-    return first if first == last else f"since {first}, last {last[11:] if last[:10] == first[:10] else last}"
+    return first if first == last else f"since {first} UTC, last {last[11:] if last[:10] == first[:10] else last}"
 
 
 def _wrapped(start: str, words: str, wide: int) -> Iterator[str]:

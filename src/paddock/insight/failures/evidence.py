@@ -23,7 +23,7 @@ def evidence_for(readings: Sequence[Reading], verdict: Verdict, measures: Measur
 
 
 def _lines(readings: Sequence[Reading], verdict: Verdict) -> list[Evidence]:
-    """Of each template the first, those of the class that was found before others."""
+    """Of each template the first; those of the class that was found before others, and no trouble twice before all."""
     seen: dict[str, list[tuple[Reading, Salient]]] = defaultdict(list)
     for reading in readings:
         for template, salient in {line.template: line for line in reading.lines}.items():
@@ -35,8 +35,11 @@ def _lines(readings: Sequence[Reading], verdict: Verdict) -> list[Evidence]:
         tells = salient.sign is not None and (salient.sign.cause in wanted or not wanted)
         return (not tells, -salient.strength, -len(seen[template]), -salient.line.place, template)
 
-    chosen = sorted(seen, key=weight)[:MOST_LINES]
-    return [_line(*seen[template][0]) for template in chosen]
+    ranked = sorted(seen, key=weight)
+    first = {seen[template][0][1].key: template for template in reversed(ranked)}
+    chosen = set([template for template in ranked if template in first.values()][:MOST_LINES])
+    chosen.update([template for template in ranked if template not in chosen][: MOST_LINES - len(chosen)])
+    return [_line(*seen[template][0]) for template in ranked if template in chosen]
 
 
 def _line(reading: Reading, salient: Salient) -> Evidence:

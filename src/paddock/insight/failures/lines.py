@@ -34,6 +34,7 @@ _HINTS = (
     "you can ",
     "try ",
 )
+_NOTHING = frozenset({"unset", "none", "null", "unknown", "n/a", "false", "error", "failed", "failure"})
 _TRIED_AGAIN = ("retrying (retry", "warning: retrying", "will retry", "retrying in", "reconnecting")
 _FRAMES = ('file "', "at ", "in <module>", "^^^", "~~~", "...<", "from /", "goroutine ", "stack backtrace")
 
@@ -56,7 +57,7 @@ class Line:
 
 def window_of(kept: KeptTrace, refused: Sequence[int] = ()) -> tuple[Line, ...]:
     """Steps first, then the output, then calls, and what the harness said last: it has seen the end."""
-    said = _of_text(kept.trace.error, ERROR_LINES)
+    said = [line for line in _of_text(kept.trace.error, ERROR_LINES) if line.lower() not in _NOTHING]
     found = [(text, STEP) for text in _step_lines(kept)]
     found += [(text, OUTPUT) for text in _of_text(kept.trace.tail, WINDOW_LINES)]
     found += [(f"HTTP {status}", CALL) for status in refused[-3:]]

@@ -94,7 +94,8 @@ def _last_resort(window: Sequence[Line], lines: tuple[Salient, ...], *, worked: 
 
 def _templates(lines: tuple[Salient, ...]) -> frozenset[str]:
     """What lines say and what trouble they name; a line that was cut, or that is only the name of how it ended, counts
-    where there is no other."""
+    where there is no other. What fails in the course of the work is different each time."""
+    lines = tuple(line for line in lines if line.tells or line.line.where != STEP)
     whole = [line for line in lines if not line.line.is_cut]
     telling = [line for line in whole if line.sign is not None or " " in line.template]
     chosen = telling or whole or lines

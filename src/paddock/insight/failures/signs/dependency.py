@@ -275,8 +275,9 @@ SIGNS = (
         listed(
             """
             no such file or directory; filenotfounderror; nosuchfileexception; cannot find the path; cannot find
-            the file; does not exist; os error 2; errno 2; not found
+            the file; file not found; does not exist; os error 2; errno 2
             """
         ),
     ),
+    Sign("absent", FailureCause.DEPENDENCY, 1, "something that is not found", listed("not found")),
 )
