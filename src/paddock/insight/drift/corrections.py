@@ -7,6 +7,7 @@ def corrected(ps: Sequence[float], weights: Sequence[float] | None = None) -> li
     """Benjamini and Hochberg's q of each p: at most that share of those which are called significant is false.
 
     `weights` divide the budget of false alarms as Genovese, Roeder and Wasserman do; without them all have the same.
+    No q is smaller than its p.
     """
     if not ps:
         return []
@@ -18,5 +19,5 @@ def corrected(ps: Sequence[float], weights: Sequence[float] | None = None) -> li
     for rank in range(len(ps), 0, -1):
         at = order[rank - 1]
         least = min(least, weighted[at] * len(ps) / rank)
-        qs[at] = least
+        qs[at] = max(ps[at], least)
     return qs

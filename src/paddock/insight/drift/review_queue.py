@@ -1,6 +1,5 @@
 """In which order a person might look at the runs of a batch. One run alone proves nothing: the score is no alarm."""
 
-import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -17,6 +16,8 @@ MOST_QUEUED = 20
 GOOD = "last edit verified"
 FAR = 1.5
 """From so many deviations on it is a reason."""
+LEAST_SPREAD = 0.05
+"""In bits, or as a logarithm: smaller differences are none, however alike the baseline is."""
 
 
 def order_queue(units: Units, path: PathFindings | None, symbols: Symbols) -> tuple[QueuedRun, ...]:
@@ -76,7 +77,7 @@ def _standardised(units: Units, values: Floats) -> Floats:
     if len(known) < 2:
         return np.zeros(len(values))
     middle = float(np.median(known))
-    spread = 1.4826 * float(np.median(np.abs(known - middle))) or float(known.std()) or math.inf
+    spread = max(LEAST_SPREAD, 1.4826 * float(np.median(np.abs(known - middle))))
     return np.clip(np.nan_to_num((values - middle) / spread), -5.0, 5.0)
 
 

@@ -89,7 +89,7 @@ class _Uncorrected:
 def _judged(found: list[_Uncorrected]) -> tuple[DriftTest, ...]:
     counting = [one.test for one in found if one.counts]
     corrected_ps = corrected([test.p for test in counting], [WEIGHTS.get(test.name, 1.0) for test in counting])
-    qs = {test.name: max(q, test.p) for test, q in zip(counting, corrected_ps, strict=True)}
+    qs = {test.name: q for test, q in zip(counting, corrected_ps, strict=True)}
     return tuple(_with_q(one.test, qs.get(one.test.name, one.test.p)) for one in found)
 
 
