@@ -60,13 +60,17 @@ def read_run(kept: KeptTrace, reader: Reader, refused: Sequence[int], *, tells_s
     """`tells_steps`: other runs of the same source have steps, so that one without any made none."""
     window = window_of(kept, refused)
     worked = kept.step_count > 0
-    lines = tuple(
-        found for line in window if (found := reader.salient(line, kept.trace.task, worked=worked)) is not None
-    )
+    read = (reader.salient(line, kept.trace.task, worked=worked) for line in window)
+    lines = tuple(found for found in read if found is not None and (found.tells or not _is_work(found, worked=worked)))
     root = _root_of(lines) or _last_resort(window, lines, worked=worked)
     symptom, key = _symptom_of(kept, lines)
     spoke = _has_spoken(kept, lines, refused, tells_steps)
     return Reading(kept, lines, root, symptom, key, _templates(lines) or frozenset({f"<{key}>"}), spoke)
+
+
+def _is_work(salient: Salient, *, worked: bool) -> bool:
+    """What fails in the course of the work, and what is said of it, is different each time and tells nothing."""
+    return salient.line.where == STEP or (worked and salient.line.where == OUTPUT)
 
 
 def _root_of(lines: tuple[Salient, ...]) -> Salient | None:
@@ -94,8 +98,7 @@ def _last_resort(window: Sequence[Line], lines: tuple[Salient, ...], *, worked: 
 
 def _templates(lines: tuple[Salient, ...]) -> frozenset[str]:
     """What lines say and what trouble they name; a line that was cut, or that is only the name of how it ended, counts
-    where there is no other. What fails in the course of the work is different each time."""
-    lines = tuple(line for line in lines if line.tells or line.line.where != STEP)
+    where there is no other."""
     whole = [line for line in lines if not line.line.is_cut]
     telling = [line for line in whole if line.sign is not None or " " in line.template]
     chosen = telling or whole or lines
