@@ -3,6 +3,8 @@
 from typing import Any
 
 from paddock.core.intent.comments import CommentsRequest
+from paddock.views.alert_rules import AlertRulesView
+from paddock.views.alerts import AlertsView
 from paddock.views.board.page import BoardView
 from paddock.views.cost_report import FullCostsView, LabelCostsView
 from paddock.views.fleet.fanout import FanOutView
@@ -28,6 +30,7 @@ from paddock.web.endpoint import Endpoint, NoBody, NoQuery, ask, ask_long, read,
 from paddock.web.endpoints import (
     agent_work,
     agents,
+    alerts,
     answers,
     approvals,
     costs,
@@ -108,6 +111,8 @@ ENDPOINTS: tuple[Endpoint[Any, Any], ...] = (
     read("/log", "Records of the log", log.LogPage, log.read_log, log.LogQuery),
     read_long("/log/verify", "As `paddock log verify --json`", log.VerifiedView, log.read_verification, NoQuery),
     read("/log/{seq}", "One record", ToldRecord, log.read_record, NoQuery),
+    read("/alerts", "As `paddock alerts --json`", AlertsView, alerts.read_alerts, alerts.AlertsQuery),
+    read("/alerts/rules", "As `paddock alerts rules --json`", AlertRulesView, alerts.read_rules, NoQuery),
     read_long("/costs", "As `paddock costs --json`", FullCostsView, costs.read_costs, costs.CostsQuery),
     read_long(
         "/costs/imported",
@@ -238,6 +243,7 @@ ENDPOINTS: tuple[Endpoint[Any, Any], ...] = (
         findings.file,
         findings.FindingsToFile,
     ),
+    ask("/alerts/ack", "As `paddock alerts ack`", alerts.AcknowledgedView, alerts.acknowledge, alerts.AcknowledgeBody),
     ask("/audit", "As `paddock audit`", task_requests.AddedView, findings.audit, findings.AuditBody),
     ask(
         "/queue/branches",

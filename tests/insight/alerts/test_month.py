@@ -90,7 +90,7 @@ def agent_skips_checks(traffic: Traffic) -> None:
 
 def tools_are_unknown(traffic: Traffic) -> None:
     odd = tuple(Step(tool="frobnicate", activity="OTHER") for _ in range(60))
-    fate_for(traffic, 4 * HOUR, lambda _: (Outcome.DELIVERED, "", {"steps": odd}))
+    fate_for(traffic, 90 * MINUTE, lambda _: (Outcome.DELIVERED, "", {"steps": odd}))
 
 
 def budget_runs_out(traffic: Traffic) -> None:

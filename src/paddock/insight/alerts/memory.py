@@ -1,10 +1,12 @@
 """What the rules of alerts remember from look to look, so that none of them reads the whole dataset at any look."""
 
+import time
 from collections import deque
 from collections.abc import Iterable
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from paddock.fleet.clock import WallClock
 from paddock.insight.alerts.batches import BatchVerdicts
 from paddock.insight.alerts.ended import MOST_REMEMBERED, REMEMBERED_SECONDS, EndedRuns, ended_run
 from paddock.insight.alerts.gaps import GapBook
@@ -46,12 +48,18 @@ class AlertMemory:
         self._unread: dict[str, None] = {}
         self._unstudied: deque[tuple[int, str]] = deque(maxlen=FIRST_STUDIED)
         self._is_new = True
+        self._awake: float | None = None
 
     def hear(self, look: Look) -> None:
         """Notes what has changed. Cheap, for every look."""
-        self.working.look(look.board, look.changed, set(look.ended), look.now)
+        self.working.look(look.board, look.changed, set(look.ended), look.now, self._slept(look.site.clock))
         self._unread.update(dict.fromkeys(look.ended))
         self._unread.update(dict.fromkeys(name for name in look.changed if name in self.ended))
+
+    def _slept(self, clock: WallClock) -> float:
+        """How long the machine was suspended since the last look: one clock stands still meanwhile."""
+        before, self._awake = self._awake, clock.boottime() - time.monotonic()
+        return max(0.0, self._awake - before) if before is not None else 0.0
 
     def gather(self, look: Look) -> Scene:
         """Reads what was noted, and puts together what the rules look at."""

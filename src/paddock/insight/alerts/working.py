@@ -4,7 +4,7 @@ Time in which nobody looked does not count as silence: a machine that slept has 
 """
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -13,8 +13,8 @@ from paddock.core.tasks.task import Attempt, Task
 from paddock.core.trace import clip, one_line
 from paddock.insight.trace import KeptTrace, Step, StepStatus
 
-LONGEST_LOOK_SECONDS = 120.0
-"""Longer than that between two looks, and nobody looked in between."""
+LONGEST_LOOK_SECONDS = 900.0
+"""Longer than that between two looks, and nobody looked in between, whatever the reason."""
 MOST_STEPS = 2_000
 """Of the last steps of an agent."""
 MOST_PENDING = 10_000
@@ -77,10 +77,12 @@ class WorkingRuns:
     def all(self) -> list[WorkingRun]:
         return list(self._runs.values())
 
-    def look(self, board: Board, changed: Iterable[str], ended: Iterable[str], now: float) -> None:
-        """Cheap: it reads nothing of the dataset."""
+    def look(
+        self, board: Board, changed: Iterable[str], ended: Collection[str], now: float, slept: float = 0.0
+    ) -> None:
+        """Cheap: it reads nothing of the dataset. `slept` is how long the machine was suspended since the last look."""
         is_first = self._looked is None
-        self._bridge(now)
+        self._bridge(now, slept)
         for name in ended:
             self.pending.pop(name, None)
         live = dict(_live(board))
@@ -113,12 +115,12 @@ class WorkingRuns:
             if run is not None:
                 _take(run, kept)
 
-    def _bridge(self, now: float) -> None:
+    def _bridge(self, now: float, slept: float) -> None:
         """The keeper's clock may jump."""
         before, self._looked = self._looked, now
         if before is None:
             return
-        missed = now - before if now - before > LONGEST_LOOK_SECONDS else 0.0
+        missed = now - before if now - before > LONGEST_LOOK_SECONDS else slept
         for run in self._runs.values():
             run.heard = min(run.heard + missed, now)
         if now < before:

@@ -13,6 +13,7 @@ import msgspec
 
 from paddock.core.board import Board
 from paddock.core.ids import TaskId, printable
+from paddock.core.intent.alerts import open_alerts
 from paddock.core.merge.main_health import MainHealth, health_of_main
 from paddock.core.merge.model import Queue
 from paddock.core.money.budget import limit_of
@@ -21,6 +22,7 @@ from paddock.core.tasks.needs import needs_of
 from paddock.core.tasks.task import FINISHED, Phase
 from paddock.fleet.glance import Glance
 from paddock.fleet.service.presence import Presence
+from paddock.views.alerts import AlertView, view_alert
 from paddock.views.board.convoys import ConvoyRow, ConvoyRows
 from paddock.views.board.pace import LandedView, WorkPace
 from paddock.views.board.rows import TaskRow, TaskRows
@@ -77,7 +79,8 @@ class DaemonState(msgspec.Struct, frozen=True):
 
 class BoardView(Document, frozen=True, kw_only=True):
     """`tasks` are all that are not finished and those that finished last; `older` is how many more there are. `needs`
-    are those that need a person, who is asked first first. `words` would do if nothing else were shown."""
+    are those that need a person, who is asked first first, `alerts` those that nobody has acknowledged. `words` would
+    do if nothing else were shown."""
 
     seq: int
     repo: str
@@ -86,6 +89,7 @@ class BoardView(Document, frozen=True, kw_only=True):
     counts: dict[str, int]
     needs: list[TaskId]
     notices: list[Notice]
+    alerts: list[AlertView]
     tasks: dict[str, TaskRow]
     convoys: dict[str, ConvoyRow]
     older: int
@@ -130,6 +134,7 @@ class LiveBoard:
             counts={phase.value: board.counts.get(phase, 0) for phase in Phase},
             needs=needs,
             notices=notices,
+            alerts=_view_alerts(board),
             tasks=tasks,
             convoys=self._convoys.look(board, changed, cap if daemon.state == Presence.RUNNING else 0, now),
             older=sum(board.counts.get(phase, 0) for phase in FINISHED) - len(self._pace.finished),
@@ -196,6 +201,10 @@ def _view_agents(board: Board, glance: Glance, cap: int) -> AgentsView:
         reason=printable(glance.limit_reason, 300),
         until=iso_or_none(glance.limit_until),
     )
+
+
+def _view_alerts(board: Board) -> list[AlertView]:
+    return [] if board.alert_part.is_nothing else [view_alert(alert) for alert in open_alerts(board)]
 
 
 def _view_main(queue: Queue, pace: WorkPace) -> MainView:

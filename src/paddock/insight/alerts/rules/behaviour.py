@@ -1,14 +1,17 @@
 """Whether agents behave as before: batches that differ, and single cases of what none may do."""
 
 from collections import defaultdict
+from collections.abc import Collection
 
 from paddock.config.alert_rules import RuleSetting
 from paddock.core.alerts.condition import Condition
 from paddock.core.alerts.model import AlertState
+from paddock.insight.alerts.rules.success import main_cause
 from paddock.insight.alerts.scene import Scene, Seen, unknown
 from paddock.insight.drift.report import HardCase, HardRule, Verdict
 
 SHOWN = 5
+OUTCOME = "outcome"
 
 
 def judge_drift(scene: Scene, setting: RuleSetting) -> Seen:
@@ -26,11 +29,20 @@ def judge_drift(scene: Scene, setting: RuleSetting) -> Seen:
     if not alike:
         return Seen(words)
     tests = ", ".join(test for test in last[-1].significant if test in alike)
+    key = _key(scene, setting, sum(one.runs for one in last), alike)
     many = f"{len(last)} batches in a row behave" if len(last) > 1 else "the last batch behaves"
     title = f"{many} differently from those before: {tests}"
     lines = tuple(f"{one.name}: {', '.join(one.significant)} ({one.pairs:,} pairs)" for one in reversed(last))
     name = setting.rule.name
-    return Seen(words, (Condition(f"{name}:fleet", name, setting.severity, title, "", lines, "paddock drift"),))
+    return Seen(words, (Condition(key, name, setting.severity, title, "", lines, "paddock drift"),))
+
+
+def _key(scene: Scene, setting: RuleSetting, runs: int, alike: Collection[str]) -> str:
+    """Where only their results are others, they failed: that is what other rules see, too."""
+    if not all(test.startswith(OUTCOME) for test in alike):
+        return f"{setting.rule.name}:fleet"
+    failed = [run for run in scene.ended.last(runs, 0.0) if run.failed]
+    return main_cause(scene, failed) or "success:fleet"
 
 
 def judge_hard_rules(scene: Scene, setting: RuleSetting) -> Seen:

@@ -119,10 +119,15 @@ def _since(runs: Sequence[Scored], at: float) -> Sequence[Scored]:
 def _key(scene: Scene, goal: Goal, found: Sequence[EndedRun]) -> str:
     """A goal that was missed for many reasons stays that as long as it stands."""
     own = f"{goal.name}:fleet"
-    if scene.stands(own):
-        return own
-    key, count = Counter(scene.causes.of(run).key for run in found).most_common(1)[0]
-    return key if count >= SAME_CAUSE * len(found) else own
+    return own if scene.stands(own) else main_cause(scene, found) or own
+
+
+def main_cause(scene: Scene, failed: Sequence[EndedRun]) -> str:
+    """The key of the cause that most of them have; empty if there is none."""
+    if not failed:
+        return ""
+    key, count = Counter(scene.causes.of(run).key for run in failed).most_common(1)[0]
+    return key if count >= SAME_CAUSE * len(failed) else ""
 
 
 def _raise(
