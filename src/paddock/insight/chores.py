@@ -16,8 +16,8 @@ def insight_chores() -> Sequence[Chore]:
 
 
 def _observers() -> "Sequence[Observe]":
-    """Of one keeper."""
+    """Imported by the keeper's thread: a fleet without attempts pays nothing for it."""
     from paddock.insight.alerts.watch import watch_alerts
     from paddock.insight.causes.watch import observe_causes
 
-    return (observe_causes, watch_alerts())
+    return observe_causes, watch_alerts()

@@ -107,7 +107,7 @@ def test_an_attempt_whose_output_is_gone_keeps_its_trace(world: World, path: Pat
         file.unlink()
     world.out(attempt).parent.rmdir()
     follower = world.follower(path)
-    assert follower.start_over(world.ask, world.mark) == 1
+    assert follower.start_over(world.ask, world.mark, world.now) == 1
     world.look(follower)
     assert traces_in(path) == before
     fresh = path.with_name("fresh.db")

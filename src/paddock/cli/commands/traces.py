@@ -10,6 +10,7 @@ SUBCOMMANDS: dict[str, str] = {
     "diff": "traces_diff",
     "import": "traces_import",
     "forget": "traces_forget",
+    "rebuild": "traces_rebuild",
     "crosscheck": "traces_crosscheck",
 }
 """By name the module, which has it as `NAME_command`, in the order in which help lists them."""

@@ -5,7 +5,7 @@ import click
 from paddock.cli.options import prints_json
 from paddock.cli.pages.traces import label_lines, row_lines, warn_behind
 from paddock.cli.run_selection import selects_runs
-from paddock.cli.terminal.text import print_json
+from paddock.cli.terminal.text import plural, print_json
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import Misuse
 from paddock.insight.dataset.current import open_current
@@ -39,3 +39,6 @@ def list_command(
             found = view_traces(runs, dataset.behind)
             print_json(found) if as_json else click.echo("\n".join(row_lines(found)))
         warn_behind(dataset.behind)
+        lost = sum(not source.runs for source in dataset.sources())
+    if lost:
+        click.echo(f"warning: {plural(lost, 'import')} left no run: `paddock traces rebuild` reads it again", err=True)

@@ -19,7 +19,7 @@ from paddock.insight.dataset.growing import GrowingTrace
 from paddock.insight.dataset.headers import FLEET, Told, header_of
 from paddock.insight.dataset.histories import AttemptHistory, TaskHistory, read_history
 from paddock.insight.dataset.live import AttemptFollower
-from paddock.insight.dataset.progress import Progress
+from paddock.insight.dataset.progress import CLAIM_SECONDS, Progress
 from paddock.insight.dataset.transcripts import has_output
 from paddock.insight.dataset.writer import DatasetWriter, KeptRow
 from paddock.insight.facts import facts_of_patch
@@ -36,12 +36,13 @@ NOTE_SECONDS = 15.0
 @dataclass(frozen=True, slots=True)
 class Looked:
     """`changed` are the attempts of which something new is told, `ended` those of them that are over by now. `more`:
-    there is more to take in at once."""
+    there is more to take in at once. `claimed`: another process is in the middle of it, and nothing was done."""
 
     changed: tuple[str, ...] = ()
     ended: tuple[str, ...] = ()
     more: bool = False
     position: int = 0
+    claimed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,7 @@ class FleetFollower:
             self._writer.roll_back()
             raise
 
-    def start_over(self, ask: Ask, mark: LogMark) -> int:
+    def start_over(self, ask: Ask, mark: LogMark, now: float) -> int:
         """Everything is to be taken in again; how many attempts keep their trace, because their output is gone."""
         self._forget()
         writer = self._writer
@@ -127,14 +128,16 @@ class FleetFollower:
         again = [name for name in there if has_output(self._site, AttemptId(name))]
         writer.mark_outdated(FLEET, again)
         writer.fates.forget()
-        writer.note_progress(Progress(mark.log, writer=self._me))
+        writer.note_progress(Progress(mark.log, writer=self._me, claimed_until=now + CLAIM_SECONDS))
         writer.commit()
         return len(there) - len(again)
 
     def _look(self, ask: Ask, mark: LogMark, now: float) -> Looked:
         before = self._writer.progress()
+        if before.is_claimed(self._me, now):
+            return Looked(claimed=True)
         if before.log != mark.log or before.position > mark.head:
-            self.start_over(ask, mark)
+            self.start_over(ask, mark, now)
             return Looked(more=True)
         if before.writer != self._me:
             self._forget()
@@ -241,12 +244,13 @@ class FleetFollower:
             if self._retell(retold):
                 changed.append(retold.attempt.id)
                 ended.append(retold.attempt.id)
-        after = Progress(mark.log, position, live, self._me, now, self._stays)
+        more = bool(self._pending) or position < mark.head or any(one.more for one in self._live.values())
+        claimed_until = now + CLAIM_SECONDS if more and not self._stays else 0.0
+        after = Progress(mark.log, position, live, self._me, now, self._stays, claimed_until)
         is_news = changed or replace(after, looked_at=before.looked_at) != before
         if is_news or not 0 <= now - before.looked_at < NOTE_SECONDS:
             writer.note_progress(after)
         writer.commit()
-        more = bool(self._pending) or position < mark.head or any(one.more for one in self._live.values())
         return Looked(tuple(changed), tuple(ended), more, position)
 
     def _grow(self, followed: _Followed) -> bool:

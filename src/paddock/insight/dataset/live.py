@@ -74,7 +74,8 @@ class AttemptFollower:
         """Of a plain program nobody can tell."""
         if any(feed.tally.has_spoken for feed in self._feeds.values()):
             return True
-        if any(turn.ended is not None and turn.ended.steps for turn in self.attempt.turns.values()):
+        ends = [turn.ended for turn in self.attempt.turns.values() if turn.ended is not None]
+        if any(end.steps or end.output_tokens for end in ends):
             return True
         if any(turn.interactive for turn in self.attempt.turns.values()):
             return None

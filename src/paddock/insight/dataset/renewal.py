@@ -6,8 +6,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import apsw
+
 from paddock.core.board import DAEMON_LEASE, Board
-from paddock.insight.dataset.dataset import Dataset
+from paddock.fleet.clock import WallClock
+from paddock.insight.dataset.dataset import Dataset, Source
 from paddock.insight.dataset.fleet import FleetFollower, LogMark, Looked
 from paddock.insight.dataset.lock import DatasetLock
 from paddock.insight.dataset.trouble import DatasetDamaged, DatasetUnusable, Explained
@@ -58,29 +61,54 @@ def is_current(path: Path, board: Board, mark: LogMark, now: float) -> bool:
 
 def _take_in(workspace: "Workspace", store: Store, path: Path, mark: LogMark, hear: Hear | None) -> None:
     with DatasetWriter.open(path, wait_seconds=WAIT_SECONDS) as writer:
-        follower = FleetFollower(workspace.site, writer, stays=False)
-        while True:
-            looked = follower.look(store.records, mark, workspace.site.clock.now())
-            if hear is not None:
-                hear(looked, mark)
-            if not looked.more:
-                return
+        take_all(FleetFollower(workspace.site, writer, stays=False), store, mark, workspace.site.clock, hear)
 
 
-def lay_aside(path: Path, wait_seconds: float) -> None:
-    """The newest of those that were damaged is kept. Does nothing to one that somebody has made again meanwhile."""
+def take_all(follower: FleetFollower, store: Store, mark: LogMark, clock: WallClock, hear: Hear | None = None) -> int:
+    """How many attempts were over and were told. Raises DatasetUnusable where another process is in the middle."""
+    ended: set[str] = set()
+    while True:
+        looked = follower.look(store.records, mark, clock.now())
+        if looked.claimed:
+            raise DatasetUnusable("another process is taking in what the fleet did", "run this again in a moment")
+        ended.update(looked.ended)
+        if hear is not None:
+            hear(looked, mark)
+        if not looked.more:
+            return len(ended)
+
+
+def lay_aside(path: Path, wait_seconds: float) -> bool:
+    """The newest of those that were damaged is kept. A new one takes its place, which knows what was imported, but has
+    none of it. False for one that can be read: somebody may have made it again meanwhile."""
+    aside = path.with_name(path.name + ASIDE)
     with Explained(path):
         lock = DatasetLock(path, wait_seconds)
         try:
             lock.take()
             if not _is_damaged(path):
-                return
+                return False
+            if path.exists():
+                os.replace(path, aside)
             for suffix in ("-wal", "-shm"):
                 path.with_name(path.name + suffix).unlink(missing_ok=True)
-            if path.exists():
-                os.replace(path, path.with_name(path.name + ASIDE))
         finally:
             lock.close()
+    sources = _salvage_sources(aside)
+    with DatasetWriter.open(path, wait_seconds=wait_seconds) as writer:
+        for source in sources:
+            writer.begin_source(source.batch, source.path, source.label, source.at)
+    return True
+
+
+def _salvage_sources(path: Path) -> list[Source]:
+    """What a damaged dataset still tells of imports."""
+    try:
+        with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+            rows = connection.execute("SELECT key, batch, path, label, at, 0 FROM source ORDER BY key")
+            return [Source(*row) for row in rows]
+    except apsw.Error:
+        return []
 
 
 def _is_damaged(path: Path) -> bool:
