@@ -36,7 +36,8 @@ QUIET_LINES = 10
 class RunAssembly:
     """`told_usage` is the engine's own total, which then counts instead of the sum of its messages. `ends_itself`: a
     whole transcript shows every call of the model, so that one without any never ran. `is_working`: it is in the middle
-    of something. Files are named from `folder`."""
+    of something. `was_asked`: a model was called, whether it answered or not. `is_sorted` is False where sub-agents
+    were recorded elsewhere. Files are named from `folder`."""
 
     engine: str = ""
     run: str = ""
@@ -53,6 +54,8 @@ class RunAssembly:
     started: float | None = None
     ended: float | None = None
     is_working: bool = False
+    was_asked: bool = False
+    is_sorted: bool = True
     folder: str = ""
 
     def __post_init__(self) -> None:
@@ -61,8 +64,7 @@ class RunAssembly:
         self._calls: dict[str, ModelCall] = {}
         self._refusals: list[ModelCall] = []
         self._reasoning: dict[str, int] = {}
-        self._last_error = ""
-        self._waited = 0.0
+        self._waited: float | None = None
         self._first: str | None = None
         self._tail: deque[str] = deque(maxlen=TAIL_LINES)
 
@@ -72,7 +74,7 @@ class RunAssembly:
 
     @property
     def has_spoken(self) -> bool:
-        return bool(self._calls or self._steps)
+        return bool(self.was_asked or self._calls or self._steps or self._refusals or self.told_usage)
 
     def hear(self, at: float | None) -> None:
         """Something happened at that time; clocks may run backwards."""
@@ -83,7 +85,7 @@ class RunAssembly:
     def call_tool(
         self, call: str, tool: str, argument: str | Mapping[str, object], at: float | None, agent: str = ""
     ) -> None:
-        self.is_working = True
+        self.is_working = self.is_working or not agent
         if len(self._steps) >= MOST_STEPS:
             return
         activity = activity_of(tool or "?", argument)
@@ -128,8 +130,6 @@ class RunAssembly:
             exit=exit_code,
             seconds=None if seconds is None or seconds < 0 else round(seconds, 3),
         )
-        if not is_fine:
-            self._last_error = said
 
     def answer(
         self,
@@ -159,7 +159,8 @@ class RunAssembly:
 
     def refuse(self, status: int | None, retry_after: float | None, at: float | None, message: str) -> None:
         """The provider would not take a call."""
-        self._waited += retry_after or 0.0
+        if retry_after is not None:
+            self._waited = (self._waited or 0.0) + retry_after
         if len(self._refusals) < MOST_CALLS:
             self._refusals.append(ModelCall(status=status, at=at, retry_after=retry_after))
         self.say(message)
@@ -191,9 +192,9 @@ class RunAssembly:
             cost_source=source,
             startup_tokens=(first.input_total or None) if first is not None else None,
             startup_cached=first.cache_read if first is not None and first.input_total else None,
-            waited_seconds=self._waited if self._refusals else None,
-            model_calls=len(self._calls) or (0 if self._refusals else None),
-            steps=tuple(self._steps),
+            waited_seconds=self._waited,
+            model_calls=len(self._calls) or None,
+            steps=tuple(self._steps if self.is_sorted else sorted(self._steps, key=_time_or_last)),
             calls=tuple(calls if calls is not None else self._calls.values()),
             attributes=bounded_attributes(self.attributes),
         )
@@ -232,5 +233,5 @@ def most_of(known: TokenUsage | None, now: TokenUsage) -> TokenUsage:
     )
 
 
-def _time_or_last(call: ModelCall) -> float:
-    return call.at if call.at is not None else float("inf")
+def _time_or_last(one: ModelCall | Step) -> float:
+    return one.at if one.at is not None else float("inf")

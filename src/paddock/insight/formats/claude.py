@@ -79,6 +79,7 @@ class _Conversation:
 
     def _agent_of(self, event: Node) -> str:
         if event.flag("isSidechain"):
+            self.run.is_sorted = False
             return event.word("agentId") or "sub-agent"
         parent = event.word("parent_tool_use_id")
         return self._agents.get(parent, "sub-agent") if parent else ""
@@ -130,13 +131,14 @@ class _Conversation:
         self._taker.end(success=False, reason=words or code)
 
     def _user(self, event: Node, at: float | None) -> None:
+        agent = self._agent_of(event)
         for entry in ClaudeStreamParser.read_event(self._results, event):
             if isinstance(entry, entries.ToolResult):
-                self.run.is_working = True
+                self.run.is_working = self.run.is_working or not agent
                 status = STATUS_OF_TOOL[entry.status]
                 code = entry.exit_code if entry.exit_code is not None else _exit_code(entry.output)
                 self.run.end_tool(entry.call_id, status, entry.output, exit_code=code, at=at)
-        if event.flag("isSidechain"):
+        if agent:
             return
         for entry in self._session.read_event(event):
             match entry:

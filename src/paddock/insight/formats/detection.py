@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from paddock.insight.formats.chat import TauReader, looks_like_tau
 from paddock.insight.formats.claude import ClaudeReader, looks_like_claude
 from paddock.insight.formats.codex import CodexReader, looks_like_codex
+from paddock.insight.formats.copilot import CopilotReader, looks_like_copilot
 from paddock.insight.formats.gemini import GeminiReader, looks_like_gemini
 from paddock.insight.formats.neutral import looks_neutral
 from paddock.insight.formats.neutral_fields import RUN_FIELDS
@@ -37,7 +38,7 @@ class Format:
     is_stream: bool = False
 
 
-_PACKED = Format("packed", "conversations, one a record", looks_packed, PackedReader)
+PACKED = Format("packed", "conversations, one a record", looks_packed, PackedReader)
 FORMATS: dict[str, Format] = {
     one.name: one
     for one in (
@@ -47,6 +48,7 @@ FORMATS: dict[str, Format] = {
         Format("opencode", "opencode: `run --format json` and `export`", looks_like_opencode, OpencodeReader, True),
         Format("gemini", "gemini: chat files and stream-json", looks_like_gemini, GeminiReader, True),
         Format("qwen", "qwen: chat files and stream-json", looks_like_qwen, QwenReader, True),
+        Format("copilot", "copilot: what it prints as JSON, and its events", looks_like_copilot, CopilotReader, True),
         Format("swe-agent", "SWE-agent and mini-SWE-agent trajectories", looks_like_swe_agent, SweAgentReader),
         Format("openinference", "spans: OpenInference, OpenTelemetry, OTLP JSON", looks_like_spans, SpanReader),
         Format("terminal-bench", "Terminal-Bench results", looks_like_terminal_bench, TerminalBenchReader),
@@ -54,7 +56,18 @@ FORMATS: dict[str, Format] = {
     )
 }
 _ORDER = (
-    *("openinference", "packed", "qwen", "claude", "codex", "opencode", "gemini", "terminal-bench", "tau-bench"),
+    *(
+        "openinference",
+        "packed",
+        "qwen",
+        "claude",
+        "codex",
+        "opencode",
+        "gemini",
+        "copilot",
+        "terminal-bench",
+        "tau-bench",
+    ),
     *("swe-agent", NEUTRAL),
 )
 
@@ -62,7 +75,7 @@ _ORDER = (
 def detect(record: Record) -> Format | None:
     if sum(name in record for name in RUN_FIELDS) >= OWN_NAMES and looks_neutral(record):
         return FORMATS[NEUTRAL]
-    return next((one for name in _ORDER if (one := FORMATS.get(name, _PACKED)).looks_so(record)), None)
+    return next((one for name in _ORDER if (one := FORMATS.get(name, PACKED)).looks_so(record)), None)
 
 
 def records_in(record: Record) -> list[Record] | None:

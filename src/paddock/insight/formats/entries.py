@@ -54,7 +54,10 @@ class EntryTaker:
             case entries.Error():
                 run.error = entry.message
                 run.say(entry.message)
-                self._trouble = END_OF_FAULT.get(entry.fault) if entry.fault is not None else self._trouble
+                if entry.fault is not None:
+                    # Only a provider that was asked finds fault with what it is asked.
+                    run.was_asked = True
+                    self._trouble = END_OF_FAULT.get(entry.fault)
             case entries.End():
                 self.end(success=entry.success, reason=entry.reason, refused=entry.refused)
             case _:
@@ -81,7 +84,7 @@ class EntryTaker:
     def _speak(self, text: entries.Text) -> None:
         if text.model_spoke:
             self._trouble = None
-            self._run.is_working = True
+            self._run.is_working = self._run.was_asked = True
         self._run.say(text.text)
 
     def _count(self, usage: entries.Usage, at: float | None) -> None:

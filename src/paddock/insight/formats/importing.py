@@ -21,6 +21,7 @@ from paddock.insight.formats.import_tally import ImportTally
 from paddock.insight.formats.kept_input import KeptInput
 from paddock.insight.formats.lines import standard_input
 from paddock.insight.formats.sources import Found, FoundRun, find_files, read_bytes, read_file
+from paddock.insight.formats.sub_agents import SubAgentFiles
 from paddock.insight.formats.unreadable import Unreadable
 from paddock.insight.trace import NAME_CHARS, Trace
 
@@ -66,12 +67,13 @@ def read_origin(origin: Origin, tally: ImportTally, kept: KeptInput | None = Non
         pieces = standard_input()
         yield from read_bytes(kept.copying(pieces) if kept is not None else pieces, "standard input", "", origin.format)
         return
+    sub_agents = SubAgentFiles()
     for found in find_files(Path(origin.path)):
         if isinstance(found, Unreadable):
             yield found
-        else:
+        elif found == Path(origin.path) or not sub_agents.is_part(found):
             tally.files += 1
-            yield from read_file(found, origin.format)
+            yield from read_file(found, origin.format, sub_agents.parts_of(found))
 
 
 @dataclass

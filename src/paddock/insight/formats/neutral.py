@@ -50,8 +50,10 @@ _LASTED = ("duration_seconds", "duration", "wall_seconds", "wall", "elapsed", "e
 
 
 def looks_neutral(record: Mapping[str, object]) -> bool:
-    """Whether it names a run and says something of it."""
+    """Whether it names a run and says something of it. What has a type but no name of ours is one record of many."""
     found, _ = by_field(record, RUN_NAMES)
+    if "type" in record and not {"run", "run_id", "task", "task_id", "instance_id"} & record.keys():
+        return False
     return ("run" in found or "task" in found) and bool(_TELLING & found.keys())
 
 

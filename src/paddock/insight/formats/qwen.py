@@ -18,6 +18,8 @@ _TEXT_CHARS = 8_000
 
 def looks_like_qwen(record: Record) -> bool:
     message = record.get("message")
+    if "qwen_code_version" in record:
+        return True
     return isinstance(message, dict) and isinstance(message.get("parts"), list) and "sessionId" in record
 
 

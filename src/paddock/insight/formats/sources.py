@@ -4,7 +4,7 @@ What cannot be read is told with its place and does not keep anything else from 
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path, PurePath
@@ -13,8 +13,9 @@ from typing import TypeAlias
 from msgspec.structs import replace
 
 from paddock.insight.formats.decode import NotJson, decode_json
-from paddock.insight.formats.detection import AUTO, FORMATS, Format, detect, records_in
+from paddock.insight.formats.detection import AUTO, FORMATS, PACKED, Format, detect, records_in
 from paddock.insight.formats.lines import LONGEST_LINE, NotReadable, RawLine, open_bytes, split_lines
+from paddock.insight.formats.packed import looks_packed
 from paddock.insight.formats.reader import NotARun, Record, RunReader
 from paddock.insight.formats.unreadable import Unreadable
 from paddock.insight.trace import Trace
@@ -79,10 +80,11 @@ def is_transcript_name(name: str) -> bool:
     return PurePath(name.removesuffix(".gz")).suffix.lower() in _SUFFIXES
 
 
-def read_file(path: Path, format: str = AUTO) -> Iterator[Found]:
-    """`format` is a name of FORMATS, or AUTO."""
+def read_file(path: Path, format: str = AUTO, parts: Sequence[Path] = ()) -> Iterator[Found]:
+    """`format` is a name of FORMATS, or AUTO. `parts` are files that go on where this one ends."""
+    pieces = chain(open_bytes(path), *((chain((b"\n",), open_bytes(part))) for part in parts))
     try:
-        yield from read_bytes(open_bytes(path), str(path), path.name, format)
+        yield from read_bytes(pieces, str(path), path.name, format)
     except OSError as error:
         yield Unreadable(str(path), _words(error))
 
@@ -177,6 +179,8 @@ class _File:
 
     def _take_record(self, record: Record, number: int) -> Iterator[Found]:
         format = self._stream or detect(record)
+        if format is not None and format.is_stream and looks_packed(record) and not format.looks_so(record):
+            format = PACKED
         if format is None or (self._fixed is not None and not format.looks_so(record)):
             inner = records_in(record)
             if inner is not None:
