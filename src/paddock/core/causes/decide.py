@@ -3,9 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from msgspec.structs import replace
+
 from paddock.core.board import Board
 from paddock.core.causes.events import CauseFound
 from paddock.core.causes.model import Cause, Causes, cause_id, key_of
+from paddock.core.causes.probing import PROBE
 from paddock.core.causes.tasks import find_attempt, may_hear
 from paddock.core.causes.vocabulary import ACTED_ON, FORGIVEN, FailureCause
 from paddock.core.errors import Misuse
@@ -26,8 +29,8 @@ SURE = 2
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
     """Failures that are alike, and what caused them. `signature` is the same whenever the same lines are at their root.
-    `at_work` is how many agents were at work on the host when each attempt failed, where that is known, and
-    `since_ran` are attempts of an engine that has run since."""
+    `is_sure`: these lines cannot be mistaken. `at_work` is how many agents were at work on the host when each attempt
+    failed, where that is known, and `since_ran` are attempts of an engine that has run since."""
 
     signature: str
     cause: FailureCause
@@ -36,6 +39,8 @@ class Diagnosis:
     evidence: tuple[str, ...] = ()
     resource: str = ""
     version: str = ""
+    tied: tuple[FailureCause, ...] = ()
+    is_sure: bool = True
     at_work: Mapping[str, int] = field(default_factory=dict)
     since_ran: frozenset[str] = frozenset()
 
@@ -51,20 +56,26 @@ def record_diagnosis(board: Board, diagnosis: Diagnosis) -> list[Draft]:
         return []
     name = standing.id if standing is not None else cause_id(causes.newest + 1)
     drafts = []
+    recurs = len(diagnosis.attempts) > 1 or (standing is not None and standing.count > 0)
     for task, attempt in _failed(board, diagnosis.attempts):
-        found = _found(task, attempt, CauseFound(name, key, cause), diagnosis)
+        found = _found(task, attempt, CauseFound(name, key, cause, blocks=diagnosis.is_sure or recurs), diagnosis)
         if may_hear(task, attempt.id, found) and not _is_explained(causes, attempt, cleared, standing):
             drafts.append(Draft(found, task=task.id, attempt=attempt.id))
     return drafts
 
 
 def _failed(board: Board, names: Sequence[AttemptId]) -> Iterator[tuple[Task, Attempt]]:
-    """Those that the board still knows."""
+    """Those that the board still knows, apart from probes: each says what it has to say by its end."""
     for name in dict.fromkeys(names):
         if task_of(name) in board.tasks:
             task = board.tasks[task_of(name)]
             attempt = find_attempt(task, name)
-            if attempt is not None and not attempt.live and attempt.outcome not in NO_FAILURE:
+            if (
+                attempt is not None
+                and PROBE not in task.labels
+                and not attempt.live
+                and attempt.outcome not in NO_FAILURE
+            ):
                 yield task, attempt
 
 
@@ -73,14 +84,13 @@ def _found(task: Task, attempt: Attempt, found: CauseFound, diagnosis: Diagnosis
     forgiven = found.cause in FORGIVEN and attempt.counted and free < MOST_FORGIVEN
     waits = free > 0 or found.cause not in _TRIED_AT_ONCE
     pause = backoff(RETRY_SECONDS, free, attempt.id) if waits else None
-    return CauseFound(
-        found.id,
-        found.key,
-        found.cause,
+    return replace(
+        found,
         symptom=diagnosis.symptom,
         evidence=diagnosis.evidence,
         resource=_resource(diagnosis) if found.cause is FailureCause.CONTENTION else "",
         version=diagnosis.version,
+        tied=diagnosis.tied if found.cause is FailureCause.UNKNOWN else (),
         at_work=diagnosis.at_work.get(attempt.id, 0),
         forgiven=forgiven,
         since_ran=attempt.id in diagnosis.since_ran,

@@ -15,7 +15,9 @@ class CauseFound(Event, frozen=True):
     number in this log. `forgiven`: the attempt is not the task's failure, and does not count as one; then the task is
     not tried again before `retry_at`. `resource` is what several fought over, `at_work` how many agents were at work
     on the host when it failed, 0 where nobody knows; `version` is the engine's. `since_ran`: another attempt of the
-    engine has been of use since, so this one says nothing about whether it runs now."""
+    engine has been of use since, so this one says nothing about whether it runs now. `tied` are the classes that the
+    evidence cannot tell apart. `blocks`: it is sure enough to have the task wait for a person, where its class does
+    that."""
 
     kind: ClassVar[str] = "cause.found"
     id: str
@@ -28,6 +30,8 @@ class CauseFound(Event, frozen=True):
     at_work: int = 0
     forgiven: bool = False
     since_ran: bool = False
+    tied: tuple[FailureCause, ...] = ()
+    blocks: bool = True
     retry_at: float | None = None
 
 

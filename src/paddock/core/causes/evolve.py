@@ -22,7 +22,7 @@ from paddock.core.causes.strikes import struck_again
 from paddock.core.causes.vocabulary import FailureCause
 from paddock.core.ids import printable, task_of
 from paddock.core.tasks.task import Attempt, illegal
-from paddock.core.tasks.vocabulary import USEFUL
+from paddock.core.tasks.vocabulary import NOT_THE_ENGINES, USEFUL
 
 LINE_CHARS = 200
 EVIDENCE_LINES = 6
@@ -60,6 +60,7 @@ def _find_cause(causes: Causes, event: CauseFound, at: float, attempt: Attempt) 
         cause,
         cause=cause.cause if cause.is_settled else event.cause,
         last=at,
+        tied=event.tied,
         resource=cause.resource or _line(event.resource),
         runs=_with(cause.runs, attempt.id, KEPT_RUNS),
         tasks=_with(cause.tasks, task, KEPT_TASKS),
@@ -95,7 +96,10 @@ def _begun(causes: Causes, event: CauseFound, at: float, attempt: Attempt) -> Ca
 
 
 def _note_miss(causes: Causes, cause: Cause, event: CauseFound, at: float, attempt: Attempt) -> Causes:
-    """Another version of the engine begins again. What ended before somebody said that it works says nothing of now."""
+    """Another version of the engine begins again. What ended before somebody said that it works says nothing of now,
+    and nothing of the engine does what was not its doing."""
+    if attempt.outcome in NOT_THE_ENGINES:
+        return causes
     reset = max(causes.resets.get(attempt.engine, 0.0), causes.resets.get(attempt.account, 0.0))
     if (attempt.ended or at) <= reset:
         return causes
@@ -141,7 +145,7 @@ def _without_streaks(causes: Causes, name: str) -> Causes:
 
 def _settle(causes: Causes, event: CauseSettled) -> Causes:
     cause = _standing(causes, event)
-    settled = replace(cause, cause=event.cause, is_settled=True, settled=_bounded(event.evidence))
+    settled = replace(cause, cause=event.cause, is_settled=True, settled=_bounded(event.evidence), tied=())
     after = _put(causes, settled)
     return after if event.cause is FailureCause.NEVER_RAN else _without_streaks_of(after, cause.id)
 

@@ -18,7 +18,8 @@ class Cause(Struct, frozen=True, array_like=True, gc=False):
     """`runs` are the newest attempts it was found in, of `count`; `forgiven` of them do not count as their tasks'
     failures. `strikes` counts how often it came back after what was done about it had ended, `struck` is the last time;
     `at_work` is how many agents the host had then, `slots` how many it was left with. `settled` says what a probe or a
-    person rests its class on. `ended`, `by` and `why` are of its clearing."""
+    person rests its class on; until then it may be any of those that are `tied`. `ended`, `by` and `why` are of its
+    clearing."""
 
     id: str
     key: str
@@ -44,6 +45,7 @@ class Cause(Struct, frozen=True, array_like=True, gc=False):
     settled: tuple[str, ...] = ()
     probes: tuple[TaskId, ...] = ()
     skipped: tuple[str, ...] = ()
+    tied: tuple[FailureCause, ...] = ()
     ended: float = 0.0
     by: str = ""
     why: str = ""

@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 
 from paddock.core.board import Board
-from paddock.core.causes.events import CauseCleared, CauseSettled
+from paddock.core.causes.events import CauseCleared, CauseProbed, CauseSettled
 from paddock.core.causes.model import Cause, cause_id, cause_number
+from paddock.core.causes.probing import is_at_work
 from paddock.core.causes.vocabulary import FailureCause
 from paddock.core.errors import Misuse, NotFound, PaddockError
 from paddock.core.events import Draft
 from paddock.core.ids import printable
+from paddock.core.intent.tasks import Batch, Known, TaskSpec, add_tasks
 from paddock.core.wording import did_you_mean
 
 REASON_CHARS = 200
@@ -68,3 +70,30 @@ def standing_cause(board: Board, name: str) -> Cause:
 def _check_reason(reason: str) -> None:
     if len(reason) > REASON_CHARS:
         raise Misuse(f"the reason has {len(reason)} characters; the limit is {REASON_CHARS}", "say it in fewer words")
+
+
+def require_probeable(board: Board, name: str) -> Cause:
+    """Raises PaddockError where a probe would tell nothing, or is under way."""
+    cause = standing_cause(board, name)
+    if cause.is_settled:
+        raise PaddockError(
+            f"cause `{cause.id}` is settled already: {cause.cause.value} ({'; '.join(cause.settled)})",
+            f"if that is wrong, run `paddock failures settle {cause.id} CLASS`",
+        )
+    going_on = [name for name in cause.probes if name in board.tasks and is_at_work(board.tasks[name])]
+    if going_on:
+        raise PaddockError(
+            f"cause `{cause.id}` is being probed already, by {', '.join(going_on)}",
+            "`paddock status` shows how far they are; the cause is settled when they have ended",
+        )
+    return cause
+
+
+def probe_cause(
+    board: Board, name: str, repeats: Sequence[TaskSpec], skipped: Sequence[str], known: Known
+) -> list[Draft]:
+    """A task for each repeat, and what they are for."""
+    cause = require_probeable(board, name)
+    added = add_tasks(board, Batch(tuple(repeats)), known)
+    tasks = tuple(draft.task for draft in added if draft.task is not None)
+    return [*added, Draft(CauseProbed(cause.id, tasks, tuple(skipped)))]

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from paddock.core.board import Board
+from paddock.core.causes.probing import PROBE
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.events import Draft, TaskRejected
 from paddock.core.ids import TaskId, parse_task, printable
@@ -58,8 +59,8 @@ def head_to_land(board: Board, task: Task, tip: str | None, *, in_main: bool) ->
 
 def is_approved_by_policy(board: Board, task: Task, approval: str) -> bool:
     """Whether `land.approval` lets it land without a person: nobody has to approve it, or its reviewers have passed
-    exactly this version. Nothing lands with an open blocking finding."""
-    if task.head is None or board.reviews.blocking_of(task.id):
+    exactly this version. Nothing lands with an open blocking finding, nor what only probes a failure."""
+    if task.head is None or PROBE in task.labels or board.reviews.blocking_of(task.id):
         return False
     return approval == "none" or (approval == "review" and board.reviews.has_passed(task.id, task.head))
 

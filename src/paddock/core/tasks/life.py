@@ -378,7 +378,7 @@ def _learn(task: Task, event: CauseFound, record: ev.Record) -> Task:
     after = causes.meet(task, record.attempt, event)
     if not causes.rests_after(task, record.attempt):
         return after
-    if event.cause is FailureCause.DEPENDENCY:
+    if event.cause is FailureCause.DEPENDENCY and event.blocks:
         return _block(after, event.id, *causes.told_of_block(event, event.symptom), record.at)
     if after.counted < task.counted:
         return replace(_rest(after, causes.told_of_retry(event), record.at), not_before=event.retry_at or 0.0)

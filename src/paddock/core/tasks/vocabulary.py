@@ -88,6 +88,8 @@ USEFUL = frozenset({Outcome.DELIVERED, Outcome.UNSAVED, Outcome.NOOP, Outcome.AN
 NO_FAILURE = USEFUL | {Outcome.KILLED, Outcome.LEFT, Outcome.ASKED, Outcome.KEPT, Outcome.UNCHANGED, Outcome.LOST}
 """Of some use, or somebody else's doing."""
 PROVIDERS_DOING = frozenset({Outcome.THROTTLED, Outcome.OVERLOADED, Outcome.AUTH})
+NOT_THE_ENGINES = PROVIDERS_DOING | {Outcome.KILLED, Outcome.SETUP_FAILED, Outcome.NO_SPACE}
+"""They say nothing about whether the engine runs."""
 CONTINUES = frozenset(
     {Outcome.THROTTLED, Outcome.OVERLOADED, Outcome.AUTH, Outcome.LOST, Outcome.KILLED, Outcome.ASKED, Outcome.LEFT}
 )

@@ -14,6 +14,7 @@ from msgspec import structs
 
 from paddock.core.answers import Unusable
 from paddock.core.board import Board
+from paddock.core.causes.probing import PROBE
 from paddock.core.errors import PaddockError
 from paddock.core.events import (
     AnswerRefused,
@@ -405,7 +406,7 @@ class AttemptRun:
 
         await self._record(decide)
         checkpoint("attempt.ended_in_log")
-        if verdict.outcome not in NO_FAILURE:
+        if verdict.outcome not in NO_FAILURE or PROBE in task.labels:
             self._crew.failed()
 
     async def _answer(self, engine: Engine | None, task: Task, attempt: Attempt) -> Answer | Unusable | None:

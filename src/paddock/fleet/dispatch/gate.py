@@ -49,7 +49,7 @@ from paddock.core.ids import attempt_id
 from paddock.core.lead import Succeeded
 from paddock.core.money.spending import day_of, expect, with_tasks
 from paddock.core.tasks.task import Task
-from paddock.core.tasks.vocabulary import PROVIDERS_DOING, Outcome
+from paddock.core.tasks.vocabulary import NOT_THE_ENGINES, Outcome
 from paddock.core.trace import RateLimited, TraceEntry, Usage, UsageScope, WindowsTold
 from paddock.engines.registry import engine_names
 from paddock.fleet.dispatch.failures import UNHEARD_SECONDS, measures_on, unheard_refusals
@@ -65,7 +65,6 @@ SETTLE_SECONDS = 20.0
 """Until the controllers have evaluated the last call of the last agent."""
 NO_QUOTA = 1_000_000.0
 DISK_BASE_SECONDS, DISK_CAP_SECONDS = 10.0, 300.0
-SAYS_NOTHING_OF_THE_ENGINE = PROVIDERS_DOING | {Outcome.KILLED, Outcome.SETUP_FAILED, Outcome.NO_SPACE}
 
 
 class LimitsFile(msgspec.Struct):
@@ -129,7 +128,7 @@ class Gate:
         if outcome is Outcome.NO_SPACE:
             self._hear_full_disk(reason)
         never_ran = reason if outcome is Outcome.NEVER_RAN else None
-        if never_ran is not None or outcome not in SAYS_NOTHING_OF_THE_ENGINE:
+        if never_ran is not None or outcome not in NOT_THE_ENGINES:
             self._disk_strikes = 0
             self.controls = observe_end(self.controls, engine, never_ran, task, started, self.site.clock.now())
             if never_ran is not None:

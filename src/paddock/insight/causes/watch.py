@@ -10,6 +10,7 @@ from functools import partial
 
 from paddock.core.board import Board
 from paddock.core.causes.decide import Diagnosis, record_diagnosis
+from paddock.core.causes.probing import settle_probed
 from paddock.core.causes.vocabulary import FailureCause
 from paddock.core.events import Draft
 from paddock.core.ids import AttemptId
@@ -27,6 +28,8 @@ MOST_RUNS = 600
 """What is diagnosed together: the latest attempts, those that went well included, since they say how often something
 could have failed."""
 EVIDENCE_LINES = 6
+SURE = 0.75
+"""The confidence of a diagnosis by which a task may be blocked at its first failure; others are tried once more."""
 EXPLAINED_SECONDS = 3600.0
 """What failed longer ago than this and has no cause yet gets none: what would follow from it is over."""
 
@@ -35,6 +38,14 @@ def observe_causes(look: Look) -> Sequence[Decide]:
     """Nothing as long as no attempt has failed since the look before."""
     if not look.ended:
         return ()
+    return (*_settle(look.board), *_explain(look))
+
+
+def _settle(board: Board) -> Sequence[Decide]:
+    return (settle_probed,) if settle_probed(board) else ()
+
+
+def _explain(look: Look) -> Sequence[Decide]:
     where = Selection(label=FLEET, since=look.now - WINDOW_SECONDS)
     runs = look.dataset.runs(where, limit=MOST_RUNS)
     ended = frozenset(look.ended)
@@ -68,8 +79,10 @@ def _diagnosis(cluster: Cluster, recent: Sequence[KeptTrace], runs: Sequence[Kep
         cause=cluster.cause,
         attempts=[AttemptId(kept.trace.run) for kept in recent],
         symptom=cluster.symptom or cluster.title,
-        evidence=(*(f"either {one.value}" for one in cluster.tied), *lines)[:EVIDENCE_LINES],
+        evidence=tuple(lines),
         resource=cluster.resource,
+        tied=cluster.tied,
+        is_sure=cluster.confidence >= SURE,
         version=versions.pop() if len(versions) == 1 else "",
         at_work={kept.trace.run: _at_work(kept, runs) for kept in recent} if saturated else {},
         since_ran=_since_ran(recent, runs) if missed else frozenset(),

@@ -1,0 +1,31 @@
+"""`paddock failures probe`: what failed is repeated, with one thing changed each time, to tell which class it is."""
+
+import click
+
+from paddock.cli.options import prints_json
+from paddock.cli.terminal.text import print_document
+from paddock.cli.workspace import open_workspace
+
+
+@click.command("probe")
+@click.argument("name", metavar="CAUSE")
+@prints_json
+@click.pass_context
+def probe_command(ctx: click.Context, name: str, as_json: bool) -> None:
+    """Settle a tie by trying: repeat one of the failed tasks unchanged, with another account, and on another host.
+
+    What of that is not to be had here is left out, and said. Each repeat is one attempt of a task of its own, which
+    lands only if you want it to; when all have ended, the cause is settled by what they show.
+    """
+    from paddock.fleet.failure_probes import probe_failure
+
+    probed = probe_failure(open_workspace(ctx), name)
+    if as_json:
+        tasks = {repeat.value: task for repeat, task in probed.tasks.items()}
+        print_document(id=probed.cause, attempt=probed.attempt, tasks=tasks, skipped=list(probed.skipped))
+        return
+    for repeat, task in probed.tasks.items():
+        click.echo(f"{task} repeats {probed.attempt}: {repeat.value.replace('-', ' ')}")
+    for words in probed.skipped:
+        click.echo(f"not tried: {words}")
+    click.echo(f"{probed.cause} is settled when they have ended; `paddock status` shows how far they are")

@@ -1,0 +1,87 @@
+"""Telling apart by trying: a task that failed is repeated, with one thing changed each time. What goes well then, and
+what fails again, tells which of several classes it was."""
+
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+
+from paddock.core.board import Board
+from paddock.core.causes.events import CauseSettled
+from paddock.core.causes.model import Cause
+from paddock.core.causes.vocabulary import PASSING, FailureCause
+from paddock.core.events import Draft, TaskCancelled
+from paddock.core.tasks.task import FINISHED, Phase, Task
+from paddock.core.tasks.vocabulary import USEFUL
+
+PROBE = "failure-probe"
+"""The label of tasks that only probe. What they deliver lands only if a person wants it."""
+
+
+class Repeat(StrEnum):
+    """What is changed. `UNCHANGED` tells whether it passes by itself."""
+
+    UNCHANGED = "unchanged"
+    HOST = "another-host"
+    ACCOUNT = "another-account"
+
+    @property
+    def label(self) -> str:
+        return f"{PROBE}:{self.value}"
+
+
+_OF_THE_HOST = (FailureCause.SATURATION, FailureCause.NETWORK, FailureCause.DEPENDENCY)
+_OF_THE_ACCOUNT = (FailureCause.RATE_LIMIT, FailureCause.OVERLOAD)
+_AT_WORK = frozenset({Phase.READY, Phase.WAITING, Phase.RUNNING, Phase.REVIEWING})
+
+
+def settle_probed(board: Board) -> list[Draft]:
+    """For every cause all of whose probes are over. What they delivered is not wanted any more."""
+    if board.cause_part.is_nothing:
+        return []
+    drafts: list[Draft] = []
+    for cause in board.causes.standing.values():
+        probes = [board.tasks[name] for name in cause.probes if name in board.tasks]
+        if cause.is_settled or not probes or any(is_at_work(task) for task in probes):
+            continue
+        ended = {repeat: went_well(task) for task in probes if (repeat := repeat_of(task)) is not None}
+        drafts.append(Draft(settle_by(cause, ended)))
+        why = TaskCancelled(f"it probed {cause.id}, which is settled")
+        drafts += [Draft(why, task=task.id) for task in probes if task.phase not in FINISHED]
+    return drafts
+
+
+def is_at_work(task: Task) -> bool:
+    return task.phase in _AT_WORK
+
+
+def went_well(task: Task) -> bool:
+    return task.worker is not None and task.worker.outcome in USEFUL
+
+
+def repeat_of(task: Task) -> Repeat | None:
+    return next((repeat for repeat in Repeat if repeat.label in task.labels), None)
+
+
+def settle_by(cause: Cause, ended: Mapping[Repeat, bool]) -> CauseSettled:
+    """`ended` says of each repeat that was made whether it went well. Where that tells nothing, it stays unknown."""
+    evidence = tuple(_told(repeat, well=well) for repeat, well in ended.items())
+    return CauseSettled(cause.id, next(_classes(cause, ended), FailureCause.UNKNOWN), evidence)
+
+
+def _classes(cause: Cause, ended: Mapping[Repeat, bool]) -> Iterator[FailureCause]:
+    """Those that it may be, the likeliest first. A class that was not in question is no answer: where none was, only
+    another account can tell."""
+    asked = cause.tied or (_OF_THE_ACCOUNT if cause.cause is FailureCause.UNKNOWN else (cause.cause,))
+    if ended.get(Repeat.UNCHANGED):
+        yield from (one for one in asked if one in PASSING and cause.tied)
+        return
+    if ended.get(Repeat.ACCOUNT):
+        yield from (one for one in _OF_THE_ACCOUNT if one in asked)
+    if ended.get(Repeat.HOST):
+        yield from (one for one in _OF_THE_HOST if one in asked)
+    if ended and not any(ended.values()):
+        yield from (one for one in asked if one not in PASSING)
+
+
+def _told(repeat: Repeat, *, well: bool) -> str:
+    how = "unchanged" if repeat is Repeat.UNCHANGED else f"with {repeat.value.replace('-', ' ')}"
+    return f"repeated {how}, it {'went well' if well else 'failed again'}"
