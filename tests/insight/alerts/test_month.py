@@ -90,7 +90,7 @@ def agent_skips_checks(traffic: Traffic) -> None:
 
 def tools_are_unknown(traffic: Traffic) -> None:
     odd = tuple(Step(tool="frobnicate", activity="OTHER") for _ in range(60))
-    fate_for(traffic, 90 * MINUTE, lambda _: (Outcome.DELIVERED, "", {"steps": odd}))
+    fate_for(traffic, 45 * MINUTE, lambda _: (Outcome.DELIVERED, "", {"steps": odd}))
 
 
 def budget_runs_out(traffic: Traffic) -> None:
@@ -127,7 +127,7 @@ def incidents() -> list[Incident]:
     return [
         Incident(3, ("never-ran",), engine_is_gone),
         Incident(5, ("alike", "cause-share", "infrastructure"), provider_refuses),
-        Incident(8, ("success",), model_is_worse),
+        Incident(8, ("success", "drift"), model_is_worse),
         Incident(11, ("stuck",), agent_hangs),
         Incident(12, ("stuck",), agent_repeats_itself),
         Incident(14, ("new-failure",), package_is_missing),

@@ -30,6 +30,12 @@ def is_all_silent(scene: Scene, window: float) -> bool:
     return all(scene.now - run.heard >= scene.gaps.patience(activity, window) for run, activity in activities)
 
 
+def may_be_silent(scene: Scene, window: float) -> bool:
+    """Whether all are, or will be before long unless one of them is heard: then none of them is stuck by itself."""
+    busy = [run for run in scene.working.all() if not run.is_excused]
+    return len(busy) >= FEWEST_SILENT and all(scene.now - run.heard >= window / 2 for run in busy)
+
+
 def judge_telemetry(scene: Scene, setting: RuleSetting) -> Seen:
     busy = [run for run in scene.working.all() if not run.is_excused]
     if not busy:

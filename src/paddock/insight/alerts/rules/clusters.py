@@ -22,6 +22,8 @@ OVERLAP = 2.0
 """Windows that slide are asked more often than those that follow each other: as if there were so many times as many."""
 FEWEST_SHARED, FEWEST_FAILURES = 5, 10
 SWITCH_CHANCE = 1e-4
+STANDING_TIMES = 100.0
+"""What stands may be so many times as likely before it is gone."""
 GOES_ON_SECONDS = 1800.0
 """What has struck nobody for so long is over, however many it struck before."""
 _STEADY = frozenset({FailureCause.TASK, FailureCause.MODEL, FailureCause.UNKNOWN})
@@ -79,7 +81,8 @@ def judge_alike(scene: Scene, setting: RuleSetting) -> Seen:
         usual = (group.before + 0.5) / (before + 1.0)
         chance = arrivals(len(group.runs), usual * all_in_window)
         least = min(least, chance * questions)
-        if chance * questions < scene.limit(group.cause.key, 1.0) * setting.limit:
+        allowed = setting.limit * (STANDING_TIMES if scene.stands(group.cause.key) is not None else 1.0)
+        if chance * questions < allowed:
             title = (
                 f"{len(group.runs):,} of {all_in_window:,} attempts failed alike within "
                 f"{format_duration(setting.window)}, usually {usual:.1%}: {group.cause.title}"

@@ -12,7 +12,7 @@ from paddock.config.alert_rules import RuleSetting, setting_of
 from paddock.core.alerts.catalogue import TELEMETRY
 from paddock.core.alerts.condition import Condition
 from paddock.core.durations import rough_duration
-from paddock.insight.alerts.rules.blindness import is_all_silent
+from paddock.insight.alerts.rules.blindness import may_be_silent
 from paddock.insight.alerts.scene import Scene, Seen, nothing, unknown
 from paddock.insight.alerts.working import WorkingRun
 
@@ -35,8 +35,8 @@ def judge_stuck(scene: Scene, setting: RuleSetting) -> Seen:
     if not busy:
         return nothing("no agent is at work")
     telemetry = setting_of(scene.config, TELEMETRY)
-    if telemetry.on and is_all_silent(scene, telemetry.window):
-        return unknown("nothing is heard of any agent")
+    if telemetry.on and may_be_silent(scene, telemetry.window):
+        return unknown("little is heard of any agent: that may be nothing of their own")
     found = [one for run in busy if (one := _silent(scene, setting, run) or _repeating(setting, run)) is not None]
     words = f"{len(found):,} of {len(busy):,} agents at work are stuck" if found else f"{len(busy):,} agents at work"
     return Seen(words, tuple(_conditions(scene, setting, found)))

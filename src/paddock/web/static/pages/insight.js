@@ -1,11 +1,12 @@
 // Insight: where work gets lost, why things fail, whether an agent has changed, and what a landed change costs.
 
-import {html, signal, useEffect, useState} from "../lib/ui.js";
-import {get} from "../lib/api.js";
+import {html, signal} from "../lib/ui.js";
+import {Alerts} from "../parts/insight/alerts.js";
 import {Drift} from "../parts/insight/drift.js";
 import {Failures} from "../parts/insight/failures.js";
 import {LandedCost} from "../parts/insight/landed-cost.js";
 import {Tables} from "../parts/insight/tables.js";
+import {useTold} from "../parts/insight/told.js";
 import {Ways} from "../parts/insight/ways.js";
 import {Words} from "../parts/words.js";
 
@@ -13,9 +14,7 @@ const SPANS = {"24h": "24 hours", "7d": "seven days", "30d": "30 days", all: "al
 const span = signal("7d");
 
 function Page() {
-  const [found, setFound] = useState(null);
-  const [problem, setProblem] = useState(null);
-  useEffect(() => { get("insight").then(setFound, setProblem); }, []);
+  const {data: found, problem} = useTold("insight");
   const hasWork = found?.costs.agent.total.turns > 0;
   return html`<main class="page">
     <div class="head"><div><h1>Insight</h1>${found && html`<p class="lede"><${Words} text=${found.words} /></p>`}</div>
@@ -33,6 +32,7 @@ function SpanChoice() {
 
 function Panels({found, since}) {
   return html`<div class="stack">
+    <${Alerts} />
     <${Ways} since=${since} />
     <${Failures} since=${since} spanWords=${SPANS[since]} />
     <div class="f2 even"><${Drift} since=${since} /><${LandedCost} since=${since} /></div>

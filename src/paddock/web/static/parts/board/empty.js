@@ -10,6 +10,7 @@ import {Notices} from "./notices.js";
 
 export function EmptyBoard() {
   const notices = documentOf("board").field("notices").value;
+  const alerts = documentOf("board").field("alerts").value;
   const {daemon} = pulse.value;
   return html`<section class="panel blank"><h2>Nothing to do yet</h2>
       <p>A task is one piece of work with a brief. It gets a worktree of its own and comes back as one change.</p>
@@ -27,7 +28,7 @@ export function EmptyBoard() {
       ${daemon === "running" ? html`<${DaemonUp} />` : html`<${DaemonDown} />`}
     </div>
     ${notices.length > 0 && html`<section class="panel needs gap-top" aria-label="Needs you">
-      <${Notices} notices=${notices} /></section>`}`;
+      <${Notices} notices=${notices} alerts=${alerts} /></section>`}`;
 }
 
 function DaemonUp() {

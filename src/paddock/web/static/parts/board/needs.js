@@ -9,7 +9,7 @@ import {documentOf} from "../../lib/state.js";
 import {ActionButton} from "../action.js";
 import {Age} from "../age.js";
 import {Change, Need} from "../badge.js";
-import {Notices} from "./notices.js";
+import {countNotices, Notices} from "./notices.js";
 import {VirtualRows} from "../virtual.js";
 import {Unblock, Words} from "../words.js";
 
@@ -26,6 +26,8 @@ const SHOWN = 20;
 export function Needs({tasks, section, isFiltered}) {
   const told = documentOf("board").field("notices").value;
   const notices = isFiltered ? [] : told;
+  const open = documentOf("board").field("alerts").value;
+  const alerts = isFiltered ? [] : open;
   const {ids, leaving, moved, count} = section.value;
   const isWhole = useSignal(false);
   if (!ids.length && !notices.length) return null;
@@ -37,7 +39,7 @@ export function Needs({tasks, section, isFiltered}) {
     return row && html`<${NeedRow} key=${id} row=${row} isLeaving=${leaving.has(id)} />`;
   };
   return html`<section class="panel needs" aria-label="Needs you" data-section="needs">
-    <header><h2>Needs you</h2><span class="dim">${count + notices.length}</span>
+    <header><h2>Needs you</h2><span class="dim">${count + countNotices(notices, alerts)}</span>
       <span class="end">
         ${moved > 0 && html`<button type="button" class="b bare" onClick=${release}>${moved} moved</button>`}
         ${ready.length > 1 && html`${ready.length} can go with one key
@@ -46,7 +48,7 @@ export function Needs({tasks, section, isFiltered}) {
     <${VirtualRows} keys=${isCut ? ids.slice(0, SHOWN) : ids} draw=${draw} pinned=${pinned} />
     ${isCut && html`<button type="button" class="more" onClick=${() => { isWhole.value = true; }}>
       ${ids.length - SHOWN} more need you</button>`}
-    <${Notices} notices=${notices} />
+    <${Notices} notices=${notices} alerts=${alerts} />
   </section>`;
 }
 

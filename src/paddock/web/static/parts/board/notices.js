@@ -1,16 +1,29 @@
 // What needs a person and is no task: the sentence, and the command that helps.
 
 import {html} from "../../lib/ui.js";
+import {AlertRow} from "../alerts/alert.js";
 import {State} from "../badge.js";
 import {CopyButton} from "../copy.js";
 import {Words} from "../words.js";
 
-export function Notices({notices}) {
-  return notices.map((notice) => html`<div class="n notice" key=${`${notice.kind} ${notice.text}`}>
+/** `alerts` are told one by one, in place of the notice that counts them. */
+export function Notices({notices, alerts = []}) {
+  const others = notices.filter(({kind}) => kind !== "alerts" || !alerts.length);
+  return html`${alerts.map((alert) => html`<${AlertRow} key=${alert.id} alert=${alert} />`)}
+    ${others.map((notice) => html`<${NoticeRow} key=${`${notice.kind} ${notice.text}`} notice=${notice} />`)}`;
+}
+
+/** How many rows that makes. */
+export function countNotices(notices, alerts) {
+  return notices.filter(({kind}) => kind !== "alerts" || !alerts.length).length + alerts.length;
+}
+
+function NoticeRow({notice}) {
+  return html`<div class="n notice">
     <${State} of="blocked" words="look" />
     <div class="body"><div class="isolate"><${Words} text=${notice.text} /></div>
       <div class="why"><code>${notice.run}</code></div></div>
     <span></span>
     <div class="acts"><${CopyButton} command=${notice.run} /></div>
-  </div>`);
+  </div>`;
 }
