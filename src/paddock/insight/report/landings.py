@@ -50,7 +50,7 @@ def count_landings(board: Board, began: float | None, now: float) -> Landings:
             times.append((task.since, task.phase))
         elif task.phase is Phase.LANDED and began is not None:
             before += task.since >= began - (now - began)
-    first = since if began is not None else min((at for at, _ in times), default=now)
+    first = max(since, min((board.tasks[name].created for name in board.tasks), default=now))
     return Landings(
         landed=counts.get(Phase.LANDED, 0),
         landed_before=before if began is not None else None,
