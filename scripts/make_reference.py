@@ -12,6 +12,7 @@ import filter_reference
 import msgspec
 import plan_reference
 import python_reference
+import trace_reference
 from msgspec import NODEFAULT, UNSET, Meta, UnsetType
 
 from paddock.cli.registry import COMMANDS, paddock
@@ -101,7 +102,7 @@ def pages() -> dict[str, str]:
     """File name to content, as it ought to be."""
     made = {"cli.md": cli_page(), "config.md": config_page(), "events.md": events_page(), "api.md": api_page()}
     made["plan.md"], made["plan.schema.json"] = list(plan_reference.lines(MADE)), plan_reference.schema_lines()
-    made["filter.md"] = filter_reference.lines(MADE)
+    made["filter.md"], made["traces.md"] = filter_reference.lines(MADE), trace_reference.lines(MADE)
     made["python.md"] = list(python_reference.lines(MADE))
     return {name: "\n".join(lines).rstrip() + "\n" for name, lines in made.items()}
 

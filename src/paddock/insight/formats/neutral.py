@@ -145,10 +145,15 @@ def _read_times(told: dict[str, object], others: dict[str, object]) -> tuple[flo
 
 
 def _read_steps(told: dict[str, object], others: dict[str, object]) -> tuple[Step, ...]:
-    steps = told.get("steps")
-    if isinstance(steps, int | float):
-        others.setdefault("steps", steps)
-    return read_steps(steps, MOST_STEPS)
+    """Of several fields the first that is a list: a number only says how many there were."""
+    found: list[object] | None = None
+    for name, value in _candidates(told, others, "steps"):
+        if isinstance(value, list) and found is None:
+            found = value
+            others.pop(name, None)
+        elif value is not None:
+            others.setdefault(name, value)
+    return read_steps(found, MOST_STEPS)
 
 
 def _with_messages(trace: Trace, record: Mapping[str, object]) -> Trace:

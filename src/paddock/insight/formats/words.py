@@ -6,15 +6,15 @@ from datetime import UTC, datetime
 
 from paddock.insight.trace import EndState, Result, StepStatus
 
-_SUCCESS = frozenset(
+SUCCESS_WORDS = frozenset(
     "success successful succeeded succeed passed pass passing resolved solved ok okay true yes y t 1 landed delivered"  # noqa: SIM905
     " merged accepted correct good complete completed done approved fixed green".split()
 )
-_FAILURE = frozenset(
+FAILURE_WORDS = frozenset(
     "failure failed fail failing unresolved unsolved error errored false no n f 0 incorrect wrong rejected bad empty"  # noqa: SIM905
     " unsaved not_resolved red incomplete partial reverted broken discarded abandoned".split()
 )
-_ENDS: dict[EndState, str] = {
+END_WORDS: dict[EndState, str] = {
     EndState.OK: "ok okay completed complete finished done normal success succeeded submitted end_turn stop exited"
     " delivered landed resolved passed unset none noop empty unsaved end_of_turn tool_use",
     EndState.GAVE_UP: "gave_up give_up giveup forfeit exit_forfeit no_submission no_patch stuck gaveup early_exit"
@@ -26,7 +26,7 @@ _ENDS: dict[EndState, str] = {
     EndState.CRASHED: "crashed crash exception internal_error error errored exit_error unknown_agent_error agent_error"
     " fatal exit_environment_error exit_api runtime_error panic segfault failed_to_finish",
     EndState.NEVER_RAN: "never_ran neverran never_run not_started never_started not_run did_not_run no_run"
-    " agent_installation_failed installation_failed setup_failed failed_to_start",
+    " agent_installation_failed installation_failed install_failed setup_failed setup_error failed_to_start",
     EndState.BUDGET: "budget over_budget cost_limit exit_cost exit_context context_length_exceeded max_turns"
     " token_limit max_tokens max_steps step_limit turn_limit context_window output_length_exceeded limit_exceeded"
     " limitsexceeded out_of_budget cost_limit_exceeded submitted_exit_cost"
@@ -37,7 +37,7 @@ _ENDS: dict[EndState, str] = {
     EndState.OVERLOADED: "overloaded overload overloaded_error 529 503 service_unavailable server_error",
     EndState.UNKNOWN: "unknown null na n/a",
 }
-_END_OF_WORD = {word: state for state, known in _ENDS.items() for word in known.split()}
+_END_OF_WORD = {word: state for state, known in END_WORDS.items() for word in known.split()}
 _END_PARTS: tuple[tuple[str, EndState], ...] = (
     ("never", EndState.NEVER_RAN),
     ("rate_limit", EndState.THROTTLED),
@@ -62,9 +62,15 @@ _END_PARTS: tuple[tuple[str, EndState], ...] = (
 )
 # What is longer is prose, in which any word may stand for anything.
 _LONGEST_END = 60
-_STEP_OK = frozenset("ok okay success succeeded successful completed complete done passed pass true 0 finished".split())  # noqa: SIM905
-_STEP_DENIED = frozenset("denied declined rejected refused forbidden not_allowed blocked permission_denied".split())  # noqa: SIM905
-_STEP_UNKNOWN = frozenset("unknown unset pending running in_progress cancelled canceled none null".split())  # noqa: SIM905
+STEP_OK_WORDS = frozenset(
+    "ok okay success succeeded successful completed complete done passed pass true 0 finished".split()  # noqa: SIM905
+)
+STEP_DENIED_WORDS = frozenset(
+    "denied declined rejected refused forbidden not_allowed blocked permission_denied".split()  # noqa: SIM905
+)
+STEP_UNKNOWN_WORDS = frozenset(
+    "unknown unset pending running in_progress cancelled canceled none null".split()  # noqa: SIM905
+)
 _GAP = re.compile(r"[\s-]+")
 ENOUGH = 0.999_999
 """A reward that counts as the whole of it, whatever it has been added up from."""
@@ -83,9 +89,9 @@ def read_result(value: object) -> Result | None:
     if number is not None:
         return None if not 0 <= number <= 1 else Result.SUCCESS if number >= ENOUGH else Result.FAILURE
     word = word_of(value)
-    if word in _SUCCESS:
+    if word in SUCCESS_WORDS:
         return Result.SUCCESS
-    if word in _FAILURE:
+    if word in FAILURE_WORDS:
         return Result.FAILURE
     return Result.UNKNOWN if word in ("unknown", "none", "null", "unset") else None
 
@@ -109,11 +115,11 @@ def read_step_status(value: object) -> StepStatus | None:
     if isinstance(value, int | float):
         return StepStatus.OK if value == 0 else StepStatus.ERROR
     word = word_of(value)
-    if word in _STEP_OK or not word:
+    if word in STEP_OK_WORDS or not word:
         return StepStatus.OK
-    if word in _STEP_DENIED:
+    if word in STEP_DENIED_WORDS:
         return StepStatus.DENIED
-    return StepStatus.UNKNOWN if word in _STEP_UNKNOWN else StepStatus.ERROR
+    return StepStatus.UNKNOWN if word in STEP_UNKNOWN_WORDS else StepStatus.ERROR
 
 
 def read_number(value: object) -> float | None:
