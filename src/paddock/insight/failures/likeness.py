@@ -14,6 +14,8 @@ CUT = 0.62
 ROOT_WEIGHT = 3.0
 """How much the trouble at the root counts, against any line as rare. Both were chosen on the failures of one
 submission of terminal-bench, five runs of it; from .5 to .75, and from 2 to 4, little changes."""
+ALONE_WEIGHT = 0.25
+"""What only one run says makes it like no other, and hardly unlike those that it has more in common with."""
 MOST_LINKED = 260
 """So many different sets are linked with each other; what is rarer joins the nearest group."""
 
@@ -82,7 +84,10 @@ def _weigh(items: Sequence[_Item]) -> dict[str, float]:
     for item in items:
         seen.update(dict.fromkeys(item.parts, len(item.numbers)))
     total = sum(len(item.numbers) for item in items)
-    weights = {part: math.log((total + 1) / count) + 0.1 for part, count in seen.items()}
+    weights = {
+        part: (math.log((total + 1) / count) + 0.1) * (ALONE_WEIGHT if count == 1 else 1.0)
+        for part, count in seen.items()
+    }
     return {part: ROOT_WEIGHT * (weight + 1.0) if part.startswith("\0") else weight for part, weight in weights.items()}
 
 

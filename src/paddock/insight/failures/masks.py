@@ -61,7 +61,10 @@ def _word(word: str) -> str:
         return word
     if "://" in core:
         return "<url>"
-    masked = _whole(core.strip(":.'\"`"))
+    bare = core.strip(":.'\"`")
+    if bare in _MASKS:
+        return word
+    masked = _whole(bare)
     if masked:
         return masked
     return _numbers(word)
@@ -69,8 +72,8 @@ def _word(word: str) -> str:
 
 def _whole(core: str) -> str:
     """The mask that stands for all of it, or nothing."""
-    if not core or core in _MASKS:
-        return core
+    if not core:
+        return ""
     digits = sum(letter in _DIGITS for letter in core)
     if digits:
         if _is_ip(core):

@@ -12,6 +12,7 @@ from paddock.insight.failures.failed import ended_at
 from paddock.insight.trace import KeptTrace, Trace
 
 WINDOW_SECONDS = 900.0
+MANY_AT_ONCE = 3
 MOST_LIFTS = 6
 LIFT_CHANCE = 0.01
 LEAST_LIFT = 1.5
@@ -69,9 +70,10 @@ def _recurrence(members: Sequence[KeptTrace], exposure: Exposure) -> float | Non
 
 
 def _burst(members: Sequence[KeptTrace], exposure: Exposure) -> float | None:
-    """The share that failed like this in their densest quarter of an hour, over that at all times."""
+    """The share that failed like this in their densest quarter of an hour, over that at all times; None if they hardly
+    ever failed together."""
     ends = sorted(at for kept in members if (at := ended_at(kept.trace)) is not None)
-    if len(ends) < 3 or len(exposure.ends) < 2 or exposure.ends[-1] - exposure.ends[0] < WINDOW_SECONDS:
+    if len(ends) < MANY_AT_ONCE or len(exposure.ends) < 2 or exposure.ends[-1] - exposure.ends[0] < WINDOW_SECONDS:
         return None
     last, densest, begin = 0, 0, ends[0]
     for first, at in enumerate(ends):
@@ -79,6 +81,8 @@ def _burst(members: Sequence[KeptTrace], exposure: Exposure) -> float | None:
             last += 1
         if last - first > densest:
             densest, begin = last - first, at
+    if densest < MANY_AT_ONCE:
+        return None
     exposed = max(1, exposure.ended_between(begin, begin + WINDOW_SECONDS))
     return (densest / exposed) / (len(ends) / len(exposure.ends))
 

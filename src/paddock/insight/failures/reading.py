@@ -65,7 +65,15 @@ def read_run(kept: KeptTrace, reader: Reader, refused: Sequence[int], *, tells_s
     root = _root_of(lines) or _last_resort(window, lines, worked=worked)
     symptom, key = _symptom_of(kept, lines)
     spoke = _has_spoken(kept, lines, refused, tells_steps)
-    return Reading(kept, lines, root, symptom, key, _templates(lines) or frozenset({f"<{key}>"}), spoke)
+    return Reading(
+        kept,
+        lines,
+        root,
+        symptom,
+        key,
+        _templates(lines, is_clear=root is not None and root.strength >= USUAL) or frozenset({f"<{key}>"}),
+        spoke,
+    )
 
 
 def _is_work(salient: Salient, *, worked: bool) -> bool:
@@ -96,12 +104,13 @@ def _last_resort(window: Sequence[Line], lines: tuple[Salient, ...], *, worked: 
     return replace(final, strength=USUAL) if is_final and not worked else final
 
 
-def _templates(lines: tuple[Salient, ...]) -> frozenset[str]:
+def _templates(lines: tuple[Salient, ...], *, is_clear: bool) -> frozenset[str]:
     """What lines say and what trouble they name; a line that was cut, or that is only the name of how it ended, counts
     where there is no other."""
     whole = [line for line in lines if not line.line.is_cut]
+    clear = [line for line in whole if line.tells] if is_clear else []
     telling = [line for line in whole if line.sign is not None or " " in line.template]
-    chosen = telling or whole or lines
+    chosen = clear or telling or whole or lines
     if len(chosen) > MOST_TEMPLATES:
         chosen = sorted(chosen, key=_weight)[-MOST_TEMPLATES:]
     return frozenset(part for line in chosen for part in (line.template, line.key if line.tells else "") if part)

@@ -87,7 +87,7 @@ def _strength(sign: Sign, line: Line, *, worked: bool) -> int:
     went on."""
     doubts = int(line.where in (STEP, CALL) or line.text[:24].lower().startswith(_GUESS))
     if sign.cause is FailureCause.DEPENDENCY and (line.where == STEP or (worked and line.where == OUTPUT)):
-        doubts = 2
-    elif worked and line.where == OUTPUT:
+        return int(sign.strength > 1 or sign.name in _NAMING)
+    if worked and line.where == OUTPUT:
         doubts += not line.is_late
     return max(0, sign.strength - doubts)

@@ -1,0 +1,219 @@
+"""From runs to clusters: each failure in exactly one, whatever the order, with the cause that the evidence bears."""
+
+import random
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from paddock.insight.failures.diagnose import diagnose
+from paddock.insight.failures.vocabulary import FailureCause
+from paddock.insight.trace import EndState, KeptTrace, Result
+from tests.insight.failures.runs import MINUTE, START, a_run, causes, failing, only, steps
+
+LINES = st.sampled_from(
+    [
+        "bash: agent: command not found",
+        "error: externally-managed-environment",
+        "Error: listen EADDRINUSE: address already in use :::8080",
+        "429 Too Many Requests",
+        "dial tcp: lookup ghcr.io: no such host",
+        "No space left on device",
+        "AssertionError: 1 != 2",
+        "Traceback (most recent call last):",
+        "all is well",
+        "\x1b[31m\x00 Killed \ud800".encode("utf-8", "replace").decode(),
+        "",
+    ]
+)
+
+
+@st.composite
+def some_runs(draw: st.DrawFn) -> list[KeptTrace]:
+    count = draw(st.integers(0, 14))
+    return [
+        a_run(
+            number,
+            fails=draw(st.booleans()),
+            task=draw(st.sampled_from(["a", "b", "c", ""])),
+            engine=draw(st.sampled_from(["claude", "codex", ""])),
+            error=draw(LINES),
+            tail="\n".join(draw(st.lists(LINES, max_size=4))),
+            end_state=draw(st.sampled_from(list(EndState))),
+            ended=draw(st.none() | st.floats(START, START + 9000)),
+            steps=steps(draw(st.integers(0, 2)), draw(LINES)),
+        )
+        for number in range(count)
+    ]
+
+
+@given(some_runs(), st.randoms(use_true_random=False))
+@settings(max_examples=60)
+def test_every_failure_is_in_one_cluster_whatever_the_order(runs: list[KeptTrace], order: random.Random) -> None:
+    clusters = diagnose(runs)
+    names = [run for cluster in clusters for run in cluster.runs]
+    assert sorted(names) == sorted(kept.trace.run for kept in runs if kept.trace.outcome is Result.FAILURE)
+    assert len({cluster.id for cluster in clusters}) == len(clusters)
+    shuffled = list(runs)
+    order.shuffle(shuffled)
+    assert diagnose(shuffled) == clusters
+
+
+@given(some_runs())
+@settings(max_examples=30)
+def test_another_kind_of_failure_changes_no_id(runs: list[KeptTrace]) -> None:
+    others = failing(range(100, 105), "kernel panic: attempted to kill init zanzibar", task="elsewhere", engine="qwen")
+    known = {cluster.id: cluster.runs for cluster in diagnose(runs)}
+    after = {cluster.id: cluster.runs for cluster in diagnose([*runs, *others])}
+    assert {name: after.get(name) for name in known} == known
+
+
+def test_what_differs_from_run_to_run_keeps_no_failures_apart() -> None:
+    runs = [
+        a_run(number, tail=f"12:0{number}: job-00{number} pid {number}77\nModuleNotFoundError: No module named 'yaml'")
+        for number in range(6)
+    ]
+    cluster = only(runs)
+    assert (cluster.cause, cluster.sign, len(cluster.tasks)) == (FailureCause.DEPENDENCY, "missing-module", 6)
+
+
+def test_another_missing_module_is_another_cluster() -> None:
+    runs = failing([1, 2], "No module named 'yaml'") + failing([3, 4], "No module named 'numpy'")
+    assert [cluster.runs for cluster in diagnose(runs)] in ([("r1", "r2"), ("r3", "r4")], [("r3", "r4"), ("r1", "r2")])
+
+
+def test_what_lies_beneath_is_told_and_not_only_what_shows() -> None:
+    refused = failing(
+        range(4), "error: externally-managed-environment", "INSTALL_SUCCESS", "bash: mini: command not found"
+    )
+    unfit = failing(
+        range(4, 7), "ERROR: Package requires a different Python: 3.8 not in >=3.10", "bash: mini: command not found"
+    )
+    first, second = diagnose(refused + unfit)
+    assert first.symptom == second.symptom == "bash: mini: command not found"
+    assert (first.sign, second.sign) == ("externally-managed", "wrong-python")
+
+
+def test_no_call_of_a_model_is_told_before_all_else() -> None:
+    runs = failing(range(3), "bash: agent: command not found", model_spoke=False)
+    cluster = only(runs)
+    assert (cluster.cause, cluster.because) == (FailureCause.NEVER_RAN, FailureCause.DEPENDENCY)
+
+
+def test_a_run_without_steps_never_ran_only_if_others_of_its_engine_tell_their_steps() -> None:
+    silent = failing(range(3), "stopped")
+    assert set(causes(silent).values()) == {FailureCause.UNKNOWN}
+    others = [a_run(number, fails=False, steps=steps(4)) for number in range(10, 14)]
+    assert set(causes(silent + others).values()) == {FailureCause.NEVER_RAN}
+
+
+def test_a_model_that_answered_that_it_was_asked_too_much_has_run() -> None:
+    others = [a_run(number, fails=False, steps=steps(4)) for number in range(10, 14)]
+    runs = failing([1], "prompt is too long: 220728 tokens > 200000 maximum")
+    assert causes(runs + others) == {"r1": FailureCause.TASK}
+
+
+def test_a_network_that_fails_before_the_start_stops_no_engine() -> None:
+    error = 'failed to do request: Head "https://ghcr.io/v2": dial tcp: lookup ghcr.io: no such host'
+    runs = [a_run(number, error=error, model_spoke=False) for number in range(4)]
+    assert set(causes(runs).values()) == {FailureCause.NETWORK}
+
+
+def test_a_limit_that_was_met_at_the_end_is_the_cause() -> None:
+    runs = [
+        a_run(number, steps=steps(5, "API Error: 429 rate_limit_error"), end_state=EndState.TIMEOUT)
+        for number in (1, 2)
+    ]
+    assert set(causes(runs).values()) == {FailureCause.RATE_LIMIT}
+
+
+def test_a_timeout_that_was_mostly_waiting_is_a_limit() -> None:
+    waiting = [
+        a_run(number, ended=START + number * MINUTE + 600, waited_seconds=400.0, steps=steps(3), error="agent_timeout")
+        for number in range(3)
+    ]
+    assert set(causes(waiting).values()) == {FailureCause.RATE_LIMIT}
+
+
+def test_refused_calls_are_heard_of() -> None:
+    runs = [a_run(number, steps=steps(3)) for number in range(2)]
+    [limit] = diagnose(runs, refusals=lambda _: [429, 429])
+    [overload] = diagnose(runs, refusals=lambda _: [529])
+    assert (limit.cause, overload.cause) == (FailureCause.RATE_LIMIT, FailureCause.OVERLOAD)
+
+
+def test_a_port_that_was_fought_over_is_named() -> None:
+    runs = failing(range(4), "OSError: [Errno 98] Address already in use", "could not listen on port 8080")
+    told = failing(range(4), "Error: listen EADDRINUSE: address already in use 127.0.0.1:8080")
+    assert only(runs).cause is FailureCause.CONTENTION
+    assert only(told).resource == "port:8080"
+
+
+def test_errors_in_the_course_of_the_work_are_the_works_own() -> None:
+    worked = [a_run(number, tail="ModuleNotFoundError: No module named 'yaml'", steps=steps(9)) for number in range(3)]
+    assert set(causes(worked).values()) == {FailureCause.UNKNOWN}
+
+
+def test_what_every_attempt_at_a_task_lacks_is_a_dependency_all_the_same() -> None:
+    worked = [
+        a_run(number, task="render", tail="bash: ffmpeg: command not found", steps=steps(9)) for number in range(4)
+    ]
+    assert set(causes(worked).values()) == {FailureCause.DEPENDENCY}
+
+
+def test_a_task_that_several_engines_fail_at_is_too_much() -> None:
+    hard = [
+        a_run(number, task="hard", engine=("claude", "codex")[number % 2], end_state=EndState.TIMEOUT)
+        for number in range(6)
+    ]
+    others = [a_run(number, fails=number % 5 == 0, end_state=EndState.TIMEOUT) for number in range(10, 30)]
+    by_run = causes(hard + others)
+    assert {by_run[f"r{number}"] for number in range(6)} == {FailureCause.TASK}
+    assert {cause for run, cause in by_run.items() if int(run[1:]) >= 10} == {FailureCause.UNKNOWN}
+
+
+def test_wrong_work_without_any_error_is_the_models() -> None:
+    runs = [a_run(number, model="opus", end_state=EndState.OK, steps=steps(9)) for number in range(5)]
+    cluster = only(runs)
+    assert (cluster.cause, cluster.symptom) == (FailureCause.MODEL, "failed without an error")
+
+
+def test_ends_without_an_error_are_kept_apart() -> None:
+    nothing = a_run(1, facts=a_run(9).trace.facts.__class__(files=()), steps=steps(3))
+    cut_off = a_run(2, tail="I will now go on and change the", steps=steps(3))
+    late = a_run(3, end_state=EndState.TIMEOUT, steps=steps(3))
+    symptoms = {cluster.symptom for cluster in diagnose([nothing, cut_off, late])}
+    assert symptoms == {"ended well and changed nothing", "ended in the middle of a sentence", "ran out of time"}
+
+
+def test_numbers_that_contradict_the_lines_leave_it_open() -> None:
+    """One server that never answers one task is no failure of the network."""
+    hours = 3600.0
+    runs = [
+        a_run(number, task="fetch", tail="connection refused by api.test", ended=START + number * hours)
+        for number in range(5)
+    ]
+    others = [a_run(number, fails=False, ended=START + number * hours / 60) for number in range(10, 300)]
+    [cluster] = diagnose(runs + others)
+    assert (cluster.cause, cluster.tied) == (FailureCause.UNKNOWN, (FailureCause.NETWORK, FailureCause.DEPENDENCY))
+
+
+def test_the_evidence_names_the_runs_it_is_from() -> None:
+    cluster = only(failing(range(3), "OSError: [Errno 28] No space left on device"))
+    lines = [one for one in cluster.evidence if one.where == "output"]
+    assert [(one.line, one.run, one.label) for one in lines] == [
+        ("OSError: [Errno 28] No space left on device", "r0", "batch")
+    ]
+
+
+def test_hostile_lines_are_read_in_bounded_time_and_lose_no_run() -> None:
+    hostile = [
+        "'" * 200_000,
+        "a=" * 100_000,
+        "/" * 100_000,
+        "(" * 100_000,
+        "0:" * 100_000,
+        "http://" * 20_000,
+        "\x1b[0" * 9999,
+    ]
+    runs = [a_run(number, error=line[:2000], tail=line) for number, line in enumerate(hostile)]
+    assert sorted(run for cluster in diagnose(runs) for run in cluster.runs) == sorted(kept.trace.run for kept in runs)
