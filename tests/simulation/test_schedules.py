@@ -55,8 +55,8 @@ class Watch(Stage):
         return [round((event.due - first) / HOUR) for event in self.fired if event.due is not None]
 
 
-def begin(repo: Repo, folder: Path, hours: float = 6.0, **limits: object) -> Watch:
-    stage = set_stage(repo, folder, **limits)
+def begin(repo: Repo, folder: Path, hours: float = 6.0) -> Watch:
+    stage = set_stage(repo, folder)
     return Watch(0, repo, folder, stage.config, ("delivers",), hours_each=hours)
 
 

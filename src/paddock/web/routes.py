@@ -21,6 +21,7 @@ from paddock.views.queue.overview import QueueView
 from paddock.views.queue.picture import Picture
 from paddock.views.queue.run_log import RunLogView
 from paddock.views.queue.stories import RunStoryView
+from paddock.views.schedules import SchedulesView
 from paddock.views.status import StatusView
 from paddock.views.tasks.page import TaskPage
 from paddock.views.tasks.patch import DiffView
@@ -46,6 +47,7 @@ from paddock.web.endpoints import (
     plans,
     queue_requests,
     recovery_requests,
+    schedules,
     setup,
     stories,
     summaries,
@@ -179,6 +181,43 @@ ENDPOINTS: tuple[Endpoint[Any, Any], ...] = (
         task_requests.AddedView,
         workflows.run,
         workflows.RunBody,
+    ),
+    read_long(
+        "/schedules",
+        "As `paddock schedule list --json`; with `days` as `paddock schedule forecast --json`",
+        SchedulesView,
+        schedules.read_schedules,
+        schedules.ForecastQuery,
+    ),
+    read_long(
+        "/schedules/{name}",
+        "As `paddock schedule show --json`",
+        schedules.SchedulePage,
+        schedules.read_schedule,
+        schedules.ForecastQuery,
+    ),
+    ask_long(
+        "/schedules",
+        "As `paddock schedule add`: refused where its forecast is above a budget",
+        schedules.AddedSchedule,
+        schedules.add,
+        schedules.ScheduleBody,
+    ),
+    ask_long("/schedules/{name}/run", "As `paddock schedule run`", task_requests.AddedView, schedules.run, NoBody),
+    ask(
+        "/schedules/{name}/pause",
+        "As `paddock schedule pause`",
+        schedules.ScheduleAnswer,
+        schedules.pause,
+        schedules.ReasonBody,
+    ),
+    ask("/schedules/{name}/resume", "As `paddock schedule resume`", schedules.ScheduleAnswer, schedules.resume, NoBody),
+    ask(
+        "/schedules/{name}/remove",
+        "As `paddock schedule remove`",
+        schedules.ScheduleAnswer,
+        schedules.remove,
+        schedules.ReasonBody,
     ),
     read("/leases", "As `paddock lease list --json`", LeasesView, summaries.read_leases, NoQuery),
     read("/limits", "As `paddock limits --json`", summaries.LimitsView, summaries.read_limits_view, NoQuery),

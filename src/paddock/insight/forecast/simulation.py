@@ -67,9 +67,11 @@ class Played:
     total: Figures
 
 
-def play(plans: Sequence[Plan], starts: Iterable[tuple[StartKey, int]], seed: int = 0) -> Played:
+def play(
+    plans: Sequence[Plan], starts: Iterable[tuple[StartKey, int]], seed: int = 0, most_days: int = DAYS_PLAYED
+) -> Played:
     counts = dict(starts)
-    days = max(LEAST_PLAYED, min(DAYS_PLAYED, MOST_DRAWS // max(1, sum(counts.values()))))
+    days = max(LEAST_PLAYED, min(most_days, MOST_DRAWS // max(1, sum(counts.values()))))
     sums, total = {plan.name: _Sums(days) for plan in plans}, _Sums(days)
     sorts = dict[int, list[tuple[DaySizes, float]]]()
     for key, count in counts.items():
