@@ -7,6 +7,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from paddock.web.remembered import Remembered
 from tests.web.conftest import SeedYard, Serve
+from tests.web.test_every_page import COLOURS, violations
 
 
 def panel(page: Page, title: str) -> Locator:
@@ -60,6 +61,12 @@ def test_each_number_leads_to_the_attempts_behind_it(seed_yard: SeedYard, serve_
     money = panel(page, "What a landed change costs")
     expect(money.locator("tbody tr").last).to_contain_text(f"${costs['split']['cost_usd']:.2f}")
     expect(money.locator("svg.chart")).to_have_attribute("aria-label", re.compile(f"{costs['per_landed_usd']:.2f}"))
+
+    assert violations(page) == []
+    page.emulate_media(color_scheme="dark")
+    assert violations(page, COLOURS) == []
+    page.set_viewport_size({"width": 400, "height": 850})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
 
     with page.expect_response(re.compile(r"/insight/ways\?since=24h")):
         page.get_by_role("button", name="24h").click()
