@@ -11,6 +11,7 @@ from textual.message import Message
 from textual.worker import get_current_worker
 
 from paddock.fleet.workspace import Workspace
+from paddock.tui.alerts import acknowledge, alert_lines, chosen_alerts, offered_keys
 from paddock.tui.bindings import REQUESTS
 from paddock.tui.dialogs import ShowLines, help_lines
 from paddock.tui.feed import Seen, follow
@@ -34,6 +35,7 @@ class PaddockTop(WorkingApp):
         super().__init__(ansi_color=True)
         self.theme = "ansi-dark"
         self._workspace = workspace
+        self._clock = clock
         self._mailbox: deque[Seen] = deque(maxlen=1)
         self.fleet = FleetScreen(self.new_workspace, self.work, clock)
         self.requests = RequestFlow(self)
@@ -70,6 +72,18 @@ class PaddockTop(WorkingApp):
         row = self.fleet.row
         if row is not None and self.requests.may_look(action, row, self.fleet.seen.engines):
             self.fleet.open_page("diff" if action == "diff" else "preview", follows=action == "follow")
+
+    def action_alerts(self) -> None:
+        view = self.fleet.seen.view
+        alerts = view.alerts if view is not None else []
+
+        def take(pressed: str | None) -> None:
+            if pressed is not None:
+                names = chosen_alerts(alerts, pressed)
+                self.work(lambda: acknowledge(self.new_workspace(), names), self.tell)
+
+        lines = alert_lines(alerts, self._clock())
+        self.open_dialog(ShowLines("alerts", lines, offered_keys(alerts)), take)
 
     def action_help(self) -> None:
         self.push_screen(ShowLines("paddock top", help_lines(), {}))

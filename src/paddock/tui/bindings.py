@@ -7,6 +7,7 @@ from paddock.tui import keys
 REQUESTS: list[BindingType] = [
     *(Binding(key.press, f"ask('{key.action}')", show=False) for key in keys.REQUESTS),
     *(Binding(key.press, f"look('{key.action}')", show=False) for key in keys.LOOKS),
+    Binding("exclamation_mark", "alerts", show=False),
     Binding("question_mark,h", "help", show=False),
     Binding("q,ctrl+c,ctrl+q", "quit", show=False, priority=False),
     Binding("ctrl+z", "suspend_process", show=False, priority=True),

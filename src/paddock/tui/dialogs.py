@@ -82,7 +82,8 @@ class AskYes(ModalScreen[bool]):
 
 
 class ShowLines(ModalScreen[str | None]):
-    """Something to read. The keys of `offers` close it and are its answer; so does esc, which is none."""
+    """Something to read. The keys of `offers` close it and are its answer; so does esc, which is none. A key without a
+    word is not listed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,ctrl+c", "dismiss(None)", show=False),
@@ -112,7 +113,7 @@ class ShowLines(ModalScreen[str | None]):
             self.query_one("#offers", Static).update(self._keys("↓ more"))
 
     def _keys(self, more: str = "") -> Text:
-        offers = [f"{key} {word}" for key, word in {**self._offers, "esc": "close"}.items()]
+        offers = [f"{key} {word}" for key, word in {**self._offers, "esc": "close"}.items() if word]
         return Text(" · ".join([*offers, more] if more else offers), "dim")
 
     def action_scroll(self, by: int) -> None:

@@ -109,7 +109,9 @@ class FleetScreen(Screen[None], inherit_bindings=False):
 
     def _show_bars(self) -> None:
         width = self.app.size.width
-        self._keys.show([key_bar(self.rows, len(self._list.chosen), self.seen.engines, width)])
+        has_alerts = self.seen.view is not None and bool(self.seen.view.alerts)
+        bar = key_bar(self.rows, len(self._list.chosen), self.seen.engines, width, has_alerts=has_alerts)
+        self._keys.show([bar])
         self.pages.show_where(self._where())
 
     def _where(self) -> str:

@@ -6,6 +6,7 @@ from rich.text import Text
 
 from paddock.core.durations import rough_duration
 from paddock.core.tasks.task import Phase
+from paddock.tui.alerts import count_words
 from paddock.tui.feed import QuotaUse
 from paddock.tui.order import moment
 from paddock.tui.style import BETWEEN, badge_of, bar, joined, safe
@@ -34,6 +35,7 @@ def _counts(view: BoardView, width: int, now: float) -> Text:
     needs = len(view.needs)
     first = [Text(safe(view.repo, 24), "bold")]
     first += [Text(f"{needs} {'needs' if needs == 1 else 'need'} you", "bold")] if needs else []
+    first += [count_words(view.alerts)] if view.alerts else []
     room = max(10, width - daemon.cell_len - 2)
     taken = sum(part.cell_len + 2 for part in first)
     left = joined([*first, *(_phases(view, room - taken) or [Text("no tasks yet")])], room, "  ", least=100)
@@ -70,7 +72,8 @@ def daemon_words(view: BoardView, now: float) -> Text:
 def _notice(view: BoardView, width: int) -> Text:
     """What to run is told whole where it takes no more than half of the line."""
     first, more = view.notices[0], len(view.notices) - 1
-    run, words = Text(f"run: {safe(first.run, 200)}", "dim"), Text(f"! {safe(first.text, 400)}", "yellow")
+    how = "! shows them" if first.kind == "alerts" else f"run: {safe(first.run, 200)}"
+    run, words = Text(how, "dim"), Text(f"! {safe(first.text, 400)}", "yellow")
     if run.cell_len <= width // 2:
         words.truncate(width - run.cell_len - len(BETWEEN), overflow="ellipsis")
     rest = [Text(f"and {more} more: paddock status", "dim")] if more else []

@@ -36,6 +36,7 @@ OTHERS = (
     Key("enter", "open", "open", "open the row on the whole screen; esc goes back"),
     Key("x", "choose", "select", "select it for a request to several; X all shown"),
     Key("slash", "filter", "filter", "only rows with all the words you type; esc all"),
+    Key("exclamation_mark", "alerts", "alerts", "what is wrong with the fleet as a whole, and that you know"),
     Key("question_mark", "help", "help", "this page"),
     Key("q", "quit", "quit", "leave; the fleet goes on"),
 )
@@ -45,7 +46,7 @@ MOVES = (
     ("1 … 5 ← →", "preview, diff, CI, events, review"),
     ("J K space", "scroll what is below the list"),
 )
-SIGNS = {"slash": "/", "question_mark": "?"}
+SIGNS = {"slash": "/", "question_mark": "?", "exclamation_mark": "!"}
 
 
 def sign(key: Key) -> str:
@@ -76,16 +77,22 @@ def legal(action: str, rows: Iterable[TaskRow]) -> tuple[list[TaskRow], list[Tas
     return [row for row in found if action in row.may], [row for row in found if action not in row.may]
 
 
-def key_bar(rows: Sequence[TaskRow], chosen: int, engines: Collection[str], width: int) -> Text:
+def key_bar(
+    rows: Sequence[TaskRow], chosen: int, engines: Collection[str], width: int, *, has_alerts: bool = False
+) -> Text:
     """The keys that are legal now; help is there at any width."""
     always = _named(next(key for key in OTHERS if key.action == "help"))
     parts = [Text(f"{chosen} selected:", "bold")] if chosen else []
     parts += [_named(key) for key in (*_by_use(rows), *LOOKS) if is_offered(key, rows, engines)]
-    parts += [_named(key) for key in OTHERS if key.action != "help" and (rows or key.action == "quit")]
+    parts += [_named(key) for key in OTHERS if key.action != "help" and _is_of_use(key, rows, has_alerts=has_alerts)]
     line = joined(parts, max(4, width - always.cell_len - 2), "  ", least=100)
     line.append(" " * max(1, width - line.cell_len - always.cell_len))
     line.append_text(always)
     return line
+
+
+def _is_of_use(key: Key, rows: Sequence[TaskRow], *, has_alerts: bool) -> bool:
+    return has_alerts if key.action == "alerts" else bool(rows) or key.action == "quit"
 
 
 def _by_use(rows: Iterable[TaskRow]) -> Sequence[Key]:
