@@ -6,12 +6,14 @@ than what is known of them.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from random import Random
+from typing import TypeAlias
 
 from paddock.insight.forecast.evidence import Evidence
 from paddock.insight.forecast.figures import Figures, range_of
 from paddock.insight.forecast.past import PastWork
-from paddock.insight.forecast.sizes import DaySizes
+from paddock.insight.forecast.sizes import DaySizes, Sizes
 from paddock.insight.forecast.starts import Plan, StartKey
 
 DAYS_PLAYED = 4_000
@@ -23,27 +25,17 @@ STARTUP_SHARE, STARTUP_TOKENS_SHARE, WARM_SHARE = 0.30, 0.45, 0.15
 as measured in 284 sessions of people with Claude Code."""
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
-    """Of one task."""
-
-    usd: float = 0.0
-    startup_usd: float = 0.0
-    tokens: float = 0.0
-    startup_tokens: float = 0.0
-
-
 class _Sums:
     """By day played."""
 
     def __init__(self, days: int) -> None:
         self.usd, self.startup_usd, self.tokens, self.startup_tokens = ([0.0] * days for _ in range(4))
 
-    def add(self, day: int, use: Use) -> None:
-        self.usd[day] += use.usd
-        self.startup_usd[day] += use.startup_usd
-        self.tokens[day] += use.tokens
-        self.startup_tokens[day] += use.startup_tokens
+    def add(self, day: int, use: "Use") -> None:
+        self.usd[day] += use[0]
+        self.startup_usd[day] += use[1]
+        self.tokens[day] += use[2]
+        self.startup_tokens[day] += use[3]
 
     @property
     def figures(self) -> Figures:
@@ -57,6 +49,10 @@ class _Sums:
             range_of(self.startup_tokens),
             range_of([whole - part for whole, part in tokens]),
         )
+
+
+Use: TypeAlias = tuple[float, float, float, float]
+"""Dollars, those of them for start-up context, tokens, those of them that are start-up context."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +77,12 @@ def play(
             sorts[id(evidence)] = _draw_days(evidence, days, Random(f"{seed} {evidence.wanted.sort}"))
         # With chance of its own, so that one schedule's figures do not depend on which others there are.
         chance = Random(f"{seed} {key}")
+        runs = Runs.of(evidence, is_warm=key.is_warm)
         for number, (day, idle) in enumerate(sorts[id(evidence)]):
-            for _ in range(count):
-                if idle and chance.random() < idle:
-                    continue
-                use = draw_use(evidence, day, is_warm=key.is_warm, chance=chance)
-                sums[key.plan].add(number, use)
-                total.add(number, use)
+            at_work = count if not idle else sum(chance.random() >= idle for _ in range(count))
+            use = runs.draw(at_work, day, chance)
+            sums[key.plan].add(number, use)
+            total.add(number, use)
     return Played({name: one.figures for name, one in sums.items()}, total.figures)
 
 
@@ -100,27 +95,63 @@ def _draw_idle(evidence: Evidence, chance: Random) -> float:
     return chance.betavariate(evidence.idle, len(evidence.runs) + 1.0) if evidence.idle else 0.0
 
 
-def draw_use(evidence: Evidence, day: DaySizes, *, is_warm: bool, chance: Random) -> Use:
-    size, like = evidence.sizes.draw(day, chance)
-    runs = evidence.runs
-    past = runs[like] if like is not None else runs[int(chance.random() * len(runs))] if runs else None
-    usd, tokens = _money_and_tokens(evidence, size, past)
-    startup, warm, read = _shares(past)
-    saved = usd * warm if is_warm else 0.0
-    return Use(usd - saved, max(0.0, usd * startup - saved), tokens, tokens * read)
+@dataclass(frozen=True, slots=True)
+class _Shares:
+    """What a run that resembles a past one has for each dollar, or for each token where it costs nothing."""
+
+    usd: float
+    startup_usd: float
+    tokens: float
+    startup_tokens: float
 
 
-def _money_and_tokens(evidence: Evidence, size: float, past: PastWork | None) -> tuple[float, float]:
-    wanted = evidence.wanted
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """Of one sort, each with a cold start or each with a warm one. `by_past` are in the order of the runs that were
+    seen; where a size resembles none of them, any of them tells the shares."""
+
+    sizes: Sizes
+    most: float
+    by_past: tuple[_Shares, ...]
+
+    @classmethod
+    def of(cls, evidence: Evidence, *, is_warm: bool) -> "Runs":
+        wanted = evidence.wanted
+        most = wanted.most_usd if wanted.most_usd is not None and not evidence.in_tokens else inf
+        pasts = evidence.runs or (None,)
+        return cls(evidence.sizes, most, tuple(_shares_of(evidence, past, is_warm=is_warm) for past in pasts))
+
+    def draw(self, count: int, day: DaySizes, chance: Random) -> Use:
+        """The sums of so many runs on that day."""
+        usd, startup_usd, tokens, startup_tokens = 0.0, 0.0, 0.0, 0.0
+        draw, shares, most = self.sizes.draw, self.by_past, self.most
+        for _ in range(count):
+            size, like = draw(day, chance)
+            share = shares[like if like is not None else int(chance.random() * len(shares))]
+            if size > most:
+                size = most
+            usd += size * share.usd
+            startup_usd += size * share.startup_usd
+            tokens += size * share.tokens
+            startup_tokens += size * share.startup_tokens
+        return usd, startup_usd, tokens, startup_tokens
+
+
+def _shares_of(evidence: Evidence, past: PastWork | None, *, is_warm: bool) -> _Shares:
+    startup, warm, read = _split_of(past)
     if evidence.in_tokens:
-        return 0.0, size
-    usd = size if wanted.most_usd is None else min(size, wanted.most_usd)
+        return _Shares(0.0, 0.0, 1.0, read)
+    saved = warm if is_warm else 0.0
+    wanted = evidence.wanted
     if past is not None and past.usd:
-        return usd, usd * past.tokens / past.usd
-    return usd, usd * wanted.guess_tokens / wanted.guess_usd if wanted.guess_usd else 0.0
+        tokens = past.tokens / past.usd
+    else:
+        tokens = wanted.guess_tokens / wanted.guess_usd if wanted.guess_usd else 0.0
+    return _Shares(1.0 - saved, startup - saved, tokens, tokens * read)
 
 
-def _shares(past: PastWork | None) -> tuple[float, float, float]:
+def _split_of(past: PastWork | None) -> tuple[float, float, float]:
+    """Start-up's share of money, what a warm cache saves of it, and start-up's share of tokens."""
     if past is None:
         return STARTUP_SHARE, WARM_SHARE, STARTUP_TOKENS_SHARE
     startup = STARTUP_SHARE if past.startup_share is None else past.startup_share

@@ -52,10 +52,12 @@ class DaySizes:
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """`shape` are the runs that were seen, each by how many spreads it was above their middle."""
+    """`shape` are the runs that were seen, each by how many spreads it was above their middle, and drawn in towards it
+    by as much as chance is added: the fewer there are, the less their own places say."""
 
     belief: Belief
     shape: tuple[float, ...]
+    smooth: float = 1.0
 
     def draw_day(self, chance: Random) -> DaySizes:
         """One of the days that are possible as far as anybody knows."""
@@ -66,13 +68,11 @@ class Sizes:
 
     def draw(self, day: DaySizes, chance: Random) -> tuple[float, int | None]:
         """The size of one run on that day, and which of those that were seen it resembles, None if there is none."""
-        count = len(self.shape)
-        above, like = chance.gauss(0.0, 1.0), None
-        if count:
-            like = int(chance.random() * count)
-            width = min(1.0, count**-0.2)
-            above = sqrt(1.0 - width * width) * self.shape[like] + width * above
-        return exp(min(day.middle + day.spread * above, LARGEST_LOG)), like
+        shape, above = self.shape, chance.gauss(0.0, 1.0)
+        if not shape:
+            return exp(min(day.middle + day.spread * above, LARGEST_LOG)), None
+        like = int(chance.random() * len(shape))
+        return exp(min(day.middle + day.spread * (shape[like] + self.smooth * above), LARGEST_LOG)), like
 
 
 def learn_sizes(sizes: Sequence[float], before: Belief) -> Sizes:
@@ -82,8 +82,10 @@ def learn_sizes(sizes: Sequence[float], before: Belief) -> Sizes:
         return Sizes(before, ())
     mean = fmean(logs)
     spread = sqrt(sum((value - mean) ** 2 for value in logs) / len(logs))
-    shape = tuple((value - mean) / spread if spread > LEAST_SPREAD else 0.0 for value in logs)
-    return Sizes(before.after(logs), shape)
+    smooth = min(1.0, len(logs) ** -0.2)
+    kept = sqrt(1.0 - smooth * smooth)
+    shape = tuple(kept * (value - mean) / spread if spread > LEAST_SPREAD else 0.0 for value in logs)
+    return Sizes(before.after(logs), shape, smooth)
 
 
 def quantile(ordered: Sequence[float], share: float) -> float:

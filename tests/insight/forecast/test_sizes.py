@@ -1,0 +1,76 @@
+"""What runs may use: few of them leave much open, many leave little."""
+
+from math import exp, log
+from random import Random
+from statistics import fmean, stdev
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paddock.insight.forecast.sizes import Belief, Sizes, learn_sizes, quantile
+
+BEFORE = Belief(0.0, 1.0, 0.5, 3.0)
+
+
+def p90_of_one(sizes: Sizes, draws: int = 4_000) -> float:
+    chance = Random(1)
+    return quantile(sorted(sizes.draw(sizes.draw_day(chance), chance)[0] for _ in range(draws)), 0.9)
+
+
+def test_the_more_runs_are_known_the_narrower_it_gets() -> None:
+    draw = Random(5)
+    runs = [draw.lognormvariate(0.0, 0.5) for _ in range(200)]
+    widths = [p90_of_one(learn_sizes(runs[:count], BEFORE)) for count in (0, 3, 200)]
+    assert widths == sorted(widths, reverse=True)
+    assert widths[-1] == pytest.approx(exp(1.28 * 0.5), rel=0.15), "the quantile of what they were drawn from"
+
+
+@pytest.mark.parametrize("known", [2, 5, 20])
+def test_nine_of_ten_runs_to_come_stay_below_however_few_are_known(known: int) -> None:
+    draw, below, times = Random(known), 0, 300
+    for _ in range(times):
+        middle = draw.gauss(0.0, 1.0)
+        runs = [draw.lognormvariate(middle, 0.8) for _ in range(known)]
+        below += draw.lognormvariate(middle, 0.8) <= p90_of_one(learn_sizes(runs, BEFORE), 400)
+    assert 0.84 <= below / times <= 0.96
+
+
+@given(st.lists(st.floats(1e-6, 1e6), min_size=1, max_size=60))
+def test_what_was_seen_moves_the_middle_towards_it(sizes: list[float]) -> None:
+    after = BEFORE.after([log(size) for size in sizes])
+    mean = fmean(log(size) for size in sizes)
+    assert min(0.0, mean) - 1e-9 <= after.middle <= max(0.0, mean) + 1e-9
+    assert abs(after.middle - mean) <= abs(BEFORE.middle - mean) + 1e-9
+    assert (after.middle_weight, after.spread_weight) == (0.5 + len(sizes), 3.0 + len(sizes))
+    assert after.spread > 0
+
+
+@given(st.lists(st.floats(1e-9, 1e9), max_size=30), st.integers(0, 1000))
+def test_every_draw_is_a_size(sizes: list[float], seed: int) -> None:
+    learnt, chance = learn_sizes(sizes, BEFORE), Random(seed)
+    for _ in range(5):
+        size, like = learnt.draw(learnt.draw_day(chance), chance)
+        assert 0.0 < size < float("inf")
+        assert (like is None) == (not sizes)
+        assert like is None or 0 <= like < len(sizes)
+
+
+def test_runs_that_always_cost_the_same_are_forecast_closely() -> None:
+    sizes = learn_sizes([2.0] * 60, BEFORE)
+    chance = Random(2)
+    drawn = [log(sizes.draw(sizes.draw_day(chance), chance)[0]) for _ in range(2_000)]
+    assert fmean(drawn) == pytest.approx(log(2.0), abs=0.05)
+    assert stdev(drawn) < 0.3
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=50), st.floats(0.0, 1.0))
+def test_a_quantile_lies_between_the_least_and_the_most(values: list[float], share: float) -> None:
+    ordered = sorted(values)
+    assert ordered[0] <= quantile(ordered, share) <= ordered[-1]
+    assert (quantile(ordered, 0.0), quantile(ordered, 1.0)) == (ordered[0], ordered[-1])
+
+
+def test_there_is_no_quantile_of_nothing() -> None:
+    with pytest.raises(ValueError, match="nothing"):
+        quantile([], 0.5)
