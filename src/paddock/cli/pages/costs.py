@@ -47,7 +47,7 @@ def tokens(count: float | None) -> str:
 
 
 def _split(split: MoneySplit) -> Iterator[str]:
-    if split.cost_usd is None:
+    if not split.cost_usd:
         return
     parts = (
         ("start-up context", split.startup_usd),
