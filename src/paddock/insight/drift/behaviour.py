@@ -14,6 +14,8 @@ from paddock.insight.trace import EndState, KeptTrace, Result
 Value = Callable[[KeptTrace], float | None]
 
 _EDITS = frozenset({"EDIT", "CREATE"})
+_TESTS = frozenset({"TEST", "TEST!"})
+_NOTHING_TO_TEST = (FAILED_SUFFIX, ":doc")
 _REFUSED_BY_PROVIDER = frozenset({EndState.THROTTLED, EndState.OVERLOADED})
 
 
@@ -39,9 +41,9 @@ def achievement_of(run: KeptTrace) -> float | None:
 
 
 def rate_measures(symbols: Symbols) -> tuple[Measure, ...]:
-    phases = Phases(symbols)
+    paths = PathFacts(symbols)
     return (
-        Measure("last edit verified", lambda run: _flag(run.trace.facts.verified_last_edit, phases.verified(run))),
+        Measure("last edit verified", lambda run: _flag(run.trace.facts.verified_last_edit, paths.verified(run))),
         Measure("tests deleted", lambda run: _any(run.trace.facts.tests_deleted)),
         Measure("tests skipped", lambda run: _any(run.trace.facts.tests_skipped)),
         Measure("assertions removed", lambda run: _any(run.trace.facts.asserts_removed)),
@@ -53,7 +55,7 @@ def rate_measures(symbols: Symbols) -> tuple[Measure, ...]:
 
 
 def share_measures(symbols: Symbols) -> tuple[Measure, ...]:
-    return (Measure("failed steps", Phases(symbols).failed_share),)
+    return (Measure("failed steps", PathFacts(symbols).failed_share),)
 
 
 def size_measures() -> tuple[Measure, ...]:
@@ -88,32 +90,30 @@ def why_not_compared(run: KeptTrace, *, tells_steps: bool) -> str | None:
     return None
 
 
-class Phases:
-    """The phase of each symbol, as paths are read."""
+class PathFacts:
+    """What a path tells by itself."""
 
     def __init__(self, symbols: Symbols) -> None:
         self._symbols = symbols
-        self._phases: dict[int, str] = {}
 
     def verified(self, run: KeptTrace) -> bool | None:
-        """Whether a test followed the last edit; None where nothing was edited."""
+        """Whether a test followed the last edit; None where nothing was edited but documents, which need no test."""
+        tested = False
         for code in reversed(run.path):
-            phase = self._phase(code)
-            if phase == "TEST":
-                return True if any(self._phase(one) in _EDITS for one in run.path) else None
-            if phase in _EDITS:
-                return False
+            symbol = self._symbol(code)
+            if symbol in _TESTS:
+                tested = True
+            elif phase_of(symbol) in _EDITS and not symbol.endswith(_NOTHING_TO_TEST):
+                return tested
         return None
 
     def failed_share(self, run: KeptTrace) -> float | None:
         """Of the steps of its path; None where it tells none."""
-        failed = sum(self._symbols.text(code).endswith(FAILED_SUFFIX) for code in run.path)
+        failed = sum(self._symbol(code).endswith(FAILED_SUFFIX) for code in run.path)
         return failed / len(run.path) if run.path else None
 
-    def _phase(self, code: int) -> str:
-        if (phase := self._phases.get(code)) is None:
-            phase = self._phases[code] = phase_of(self._symbols.text(code).removesuffix(FAILED_SUFFIX))
-        return phase
+    def _symbol(self, code: int) -> str:
+        return self._symbols.text(code)
 
 
 def _outside(run: KeptTrace) -> float | None:

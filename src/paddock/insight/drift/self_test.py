@@ -27,13 +27,11 @@ def check_itself(
     baseline: Iterable[KeptTrace], symbols: Symbols, *, splits: int = SELF_TEST_SPLITS, seed: int = 0
 ) -> SelfTest | None:
     """None where there are too few runs to divide."""
-    runs = sorted(baseline, key=place_of)
     draw = np.random.default_rng(seed)
-    if len(runs) > SELF_TEST_RUNS:
-        runs = [runs[at] for at in sorted(draw.permutation(len(runs))[:SELF_TEST_RUNS].tolist())]
+    tasks = _some_tasks(sorted(baseline, key=place_of), draw)
     alarms, pairs = 0, 0
     for number in range(splits):
-        compared = compare(*_divide(runs, draw))
+        compared = compare(*_divide(tasks, draw))
         if compared.matching.pairs < FEWEST_PAIRS:
             return None
         pairs = compared.matching.pairs
@@ -45,16 +43,32 @@ def check_itself(
     return SelfTest(splits, alarms, rate, low / splits, high / splits, ALPHA, pairs, is_sound=alarms <= high)
 
 
-def _divide(runs: Sequence[KeptTrace], draw: np.random.Generator) -> tuple[list[KeptTrace], list[KeptTrace]]:
-    """Half of each task's runs."""
+def _some_tasks(runs: Sequence[KeptTrace], draw: np.random.Generator) -> list[list[KeptTrace]]:
+    """All runs of a task, as long as there is room."""
     tasks: dict[str, list[KeptTrace]] = defaultdict(list)
     for run in runs:
         tasks[run.trace.task].append(run)
+    ordered = list(tasks.values())
+    chosen: list[list[KeptTrace]] = []
+    room = SELF_TEST_RUNS
+    for number in draw.permutation(len(ordered)).tolist():
+        of_task = ordered[number]
+        chosen.append([of_task[at] for at in draw.permutation(len(of_task))[:room].tolist()])
+        room -= len(chosen[-1])
+        if room <= 0:
+            break
+    return chosen
+
+
+def _divide(tasks: Sequence[Sequence[KeptTrace]], draw: np.random.Generator) -> tuple[list[KeptTrace], list[KeptTrace]]:
+    """Half of each task's runs, and half of all."""
     halves: tuple[list[KeptTrace], list[KeptTrace]] = ([], [])
-    for of_task in tasks.values():
-        first = int(draw.integers(2))
-        for place, at in enumerate(draw.permutation(len(of_task)).tolist()):
-            halves[(first + place) % 2].append(of_task[at])
+    side = 0
+    for number in draw.permutation(len(tasks)).tolist():
+        of_task = tasks[number]
+        for at in draw.permutation(len(of_task)).tolist():
+            halves[side].append(of_task[at])
+            side = 1 - side
     return halves
 
 
