@@ -22,6 +22,16 @@ def require_numpy(purpose: str) -> None:
     _load_with_one_thread()
 
 
+def require_pyarrow(purpose: str) -> None:
+    """Raises PaddockError where pyarrow is missing."""
+    from importlib.util import find_spec
+
+    if find_spec("pyarrow") is None:
+        raise PaddockError(
+            f"{purpose} needs pyarrow, which is not installed", "install it with `pip install 'paddock[parquet]'`"
+        )
+
+
 def _load_with_one_thread() -> None:
     """Its matrices are small here: threads that wait for each other beside a busy fleet cost ten times what they save.
     The variable is gone before any agent could inherit it."""

@@ -26,8 +26,9 @@ MOST_SECONDS = 0.5
 """Of one look; what is left is taken in by the next."""
 RECENT_SECONDS = 6 * 3600.0
 """What has moved on in this time is named in the first look: an earlier daemon may not have come to it."""
-REST = 49.0
-"""How much longer than those who watch took they are left alone: a fiftieth of a core at most."""
+REST = 199.0
+LONGEST_REST = 60.0
+"""How much longer than those who watch took they are left alone: half a percent of a core, unless they take very long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,7 @@ class Watch:
         self._changed.clear()
         self._ended.clear()
         took = time.thread_time() - begun
-        self._rests_until = time.monotonic() + took * REST
+        self._rests_until = time.monotonic() + min(took * REST, LONGEST_REST)
         return Watched(False, spent + took, decided, problems)
 
     def _open_store(self) -> Store:

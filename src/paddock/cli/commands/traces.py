@@ -10,6 +10,7 @@ SUBCOMMANDS: dict[str, str] = {
     "diff": "traces_diff",
     "import": "traces_import",
     "forget": "traces_forget",
+    "export": "traces_export",
     "rebuild": "traces_rebuild",
     "crosscheck": "traces_crosscheck",
 }

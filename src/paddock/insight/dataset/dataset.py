@@ -87,6 +87,12 @@ class Dataset:
             rows = self._db.execute(f"SELECT kept, tail FROM run WHERE {test} ORDER BY key", values)
             return [self._decode(blob, tail) for blob, tail in rows]
 
+    def keys(self, where: Selection = EVERYTHING, *, failed: bool | None = None) -> list[int]:
+        """Of the same runs, for who takes them one after the other."""
+        test, values = _condition(where, failed)
+        with self._look():
+            return [int(key) for (key,) in self._db.execute(f"SELECT key FROM run WHERE {test} ORDER BY key", values)]
+
     def labels(self) -> list[LabelCount]:
         columns = "label, count(*), sum(steps), sum(outcome=?), sum(extractor<?), min(at), max(at)"
         with self._look():

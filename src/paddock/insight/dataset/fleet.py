@@ -312,4 +312,5 @@ def _told_before(trace: Trace) -> Told:
         waited_seconds=trace.waited_seconds,
         tail=trace.tail.split("\n") if trace.tail else (),
         calls=trace.model_calls,
+        startup_cached=trace.startup_cached,
     )

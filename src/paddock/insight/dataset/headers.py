@@ -30,6 +30,7 @@ class Told:
     waited_seconds: float | None = None
     tail: Sequence[str] = ()
     calls: int | None = None
+    startup_cached: int | None = None
 
 
 def header_of(task: TaskHistory, attempt: AttemptHistory, fate: Fate | None, told: Told) -> Trace:
@@ -59,6 +60,7 @@ def header_of(task: TaskHistory, attempt: AttemptHistory, fate: Fate | None, tol
         usage=usage,
         cost_source=source,
         startup_tokens=startup,
+        startup_cached=told.startup_cached if startup is not None else None,
         waited_seconds=told.waited_seconds,
         model_calls=told.calls,
         facts=_facts(ended, fate),

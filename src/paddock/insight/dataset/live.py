@@ -59,6 +59,7 @@ class AttemptFollower:
             waited_seconds=waited if tallies else None,
             tail=self._tail(),
             calls=sum(tally.called for tally in tallies) or None,
+            startup_cached=self._feeds[1].tally.first_cached if 1 in self._feeds else None,
         )
 
     def _feed(self, turn: TurnHistory) -> TurnFeed | None:

@@ -38,7 +38,7 @@ _STATUS = {
 @dataclass
 class TurnTally:
     """`worktree` is where the turn works: its files are named from there. `tells_starts`: its engine tells when a tool
-    begins, so that the time until its result is the tool's."""
+    begins, so that the time until its result is the tool's. `first_cached` is what its first call had from a cache."""
 
     turn: int
     worktree: str = ""
@@ -48,6 +48,7 @@ class TurnTally:
     waited_seconds: float = 0.0
     usage: TokenUsage | None = None
     called: int = 0
+    first_cached: int | None = None
     _said: deque[str] = field(default_factory=lambda: deque(maxlen=TAIL_LINES))
     _heard: deque[str] = field(default_factory=lambda: deque(maxlen=HEARD_LINES))
 
@@ -174,6 +175,8 @@ class TurnTally:
             return
         self._end_call()
         self.called += 1
+        if self.called == 1:
+            self.first_cached = usage.tokens.cache_read
         self._call = ModelCall(id=f"{self.turn}.{self.called}", model=self.model, usage=usage.tokens, at=at)
 
     def _end_call(self) -> None:
