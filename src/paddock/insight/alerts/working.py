@@ -94,7 +94,8 @@ class WorkingRuns:
             known = self._runs.get(name)
             if known is None:
                 told = (name, task.id, attempt.engine, attempt.agent or "", attempt.started)
-                known = self._runs[name] = WorkingRun(*told, heard=now, is_dated=not is_first)
+                heard = now if is_first else min(now, attempt.started)
+                known = self._runs[name] = WorkingRun(*told, heard=heard, is_dated=not is_first)
                 self._unread.add(name)
             is_excused = _is_excused(task, attempt)
             if known.is_excused and not is_excused:

@@ -6,12 +6,14 @@ from collections.abc import Collection
 from paddock.config.alert_rules import RuleSetting
 from paddock.core.alerts.condition import Condition
 from paddock.core.alerts.model import AlertState
+from paddock.core.alerts.policy import LATELY_SECONDS
 from paddock.insight.alerts.rules.success import main_cause
 from paddock.insight.alerts.scene import Scene, Seen, unknown
 from paddock.insight.drift.report import HardCase, HardRule, Verdict
 
 SHOWN = 5
 OUTCOME = "outcome"
+MISSED_GOAL = "success:fleet"
 
 
 def judge_drift(scene: Scene, setting: RuleSetting) -> Seen:
@@ -30,6 +32,8 @@ def judge_drift(scene: Scene, setting: RuleSetting) -> Seen:
         return Seen(words)
     tests = ", ".join(test for test in last[-1].significant if test in alike)
     key = _key(scene, setting, sum(one.runs for one in last), alike)
+    if not key:
+        return Seen(words)
     many = f"{len(last)} batches in a row behave" if len(last) > 1 else "the last batch behaves"
     title = f"{many} differently from those before: {tests}"
     lines = tuple(f"{one.name}: {', '.join(one.significant)} ({one.pairs:,} pairs)" for one in reversed(last))
@@ -38,11 +42,19 @@ def judge_drift(scene: Scene, setting: RuleSetting) -> Seen:
 
 
 def _key(scene: Scene, setting: RuleSetting, runs: int, alike: Collection[str]) -> str:
-    """Where only their results are others, they failed: that is what other rules see, too."""
+    """Where only their results are others, they failed: that is what other rules see, and sooner. Empty if one of them
+    has told of it lately, and it is over."""
     if not all(test.startswith(OUTCOME) for test in alike):
         return f"{setting.rule.name}:fleet"
     failed = [run for run in scene.ended.last(runs, 0.0) if run.failed]
-    return main_cause(scene, failed) or "success:fleet"
+    keys = [MISSED_GOAL, *filter(None, (main_cause(scene, failed),))]
+    standing = [key for key in keys if scene.stands(key) is not None]
+    return standing[0] if standing else "" if _was_told(scene, keys) else keys[-1]
+
+
+def _was_told(scene: Scene, keys: Collection[str]) -> bool:
+    ended = () if scene.board.alert_part.is_nothing else scene.board.alerts.ended
+    return any(one.key in keys and scene.now - one.ended < LATELY_SECONDS for one in ended)
 
 
 def judge_hard_rules(scene: Scene, setting: RuleSetting) -> Seen:

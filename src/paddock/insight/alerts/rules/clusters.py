@@ -57,7 +57,7 @@ def judge_new_failures(scene: Scene, setting: RuleSetting) -> Seen:
     """Nobody can say what is new before there is something old."""
     groups, _, before = _group(scene, setting.window)
     found = [group for group in groups if len(group.runs) >= setting.limit and _is_new(scene, group, setting.window)]
-    words = f"{len(groups):,} causes of failures within {format_duration(setting.window)}, {len(found):,} of them new"
+    words = f"causes of failures within {format_duration(setting.window)}: {len(groups):,}, new ones: {len(found):,}"
     if before < FEWEST_BEFORE:
         found = [group for group in found if len(group.tasks) > 1]
     within = format_duration(setting.window)
@@ -88,7 +88,7 @@ def judge_alike(scene: Scene, setting: RuleSetting) -> Seen:
                 f"{format_duration(setting.window)}, usually {usual:.1%}: {group.cause.title}"
             )
             conditions.append(_condition(setting, group, title))
-    words = f"{len(groups):,} causes; the least likely would come by chance on {min(1.0, least):.2g} of all days"
+    words = f"causes: {len(groups):,}; what is least likely would come by chance on {min(1.0, least):.2g} of all days"
     return Seen(words, tuple(conditions))
 
 

@@ -9,6 +9,7 @@ from paddock.insight.alerts.ended import EndedRun
 from paddock.insight.alerts.scene import Scene, Seen, severity_of
 
 RECENT_SECONDS = 86_400.0
+SHOWN = 8
 
 
 def judge_never_ran(scene: Scene, setting: RuleSetting) -> Seen:
@@ -22,8 +23,9 @@ def judge_never_ran(scene: Scene, setting: RuleSetting) -> Seen:
         tasks = {run.task for run in runs}
         severity = severity_of(setting, AlertSeverity.PAGE if len(tasks) > 1 else AlertSeverity.TICKET)
         where = f" on {host}" if host else ""
-        title = f"the last {len(runs):,} agents of {engine or 'an engine'}{where} never ran: {_words(scene, runs)}"
-        lines = tuple(f"{run.run}: {scene.causes.of(run).title}" for run in runs[:4])
+        words = scene.causes.of(runs[0]).title
+        title = f"the last {len(runs):,} agents of {engine or 'an engine'}{where} never ran: {words}"
+        lines = _evidence(scene, runs)
         key = scene.causes.of(runs[0]).key
         run = f"paddock engines check {engine}".strip()
         conditions.append(Condition(key, setting.rule.name, severity, title, engine, lines, run, len(runs)))
@@ -49,5 +51,8 @@ def _streaks(scene: Scene) -> dict[tuple[str, str], list[EndedRun]]:
     return streaks
 
 
-def _words(scene: Scene, runs: Sequence[EndedRun]) -> str:
-    return scene.causes.of(runs[0]).title
+def _evidence(scene: Scene, runs: Sequence[EndedRun]) -> tuple[str, ...]:
+    """What a cause rests on, else what each of them looked like; and which they are."""
+    cause = scene.causes.of(runs[0]).cause
+    said = cause.evidence if cause is not None else tuple(dict.fromkeys(run.symptom for run in runs))
+    return *said[:3], f"attempts: {', '.join(run.run for run in runs[:SHOWN])}"
