@@ -7,7 +7,7 @@ from paddock.insight.dataset.dataset import Dataset
 from paddock.insight.dataset.writer import DatasetWriter
 from paddock.insight.trace import CostSource, EndState, Facts, ModelCall, Result, Step, StepStatus, Trace
 
-SECRET = "sk-ant-REDACTED"
+SECRET = "ghp_" + "a1" * 15
 
 
 def full(run: str = "r1", label: str = "b", **fields: object) -> Trace:
