@@ -9,16 +9,19 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from paddock.core import events as ev
 from paddock.core.board import Board
+from paddock.core.causes.decide import Diagnosis, record_diagnosis
+from paddock.core.causes.vocabulary import FailureCause
 from paddock.core.errors import PaddockError
 from paddock.core.ids import TaskId, task_id
 from paddock.core.intent import holds
 from paddock.core.intent import tasks as intent
+from paddock.core.intent.causes import clear_causes, settle_cause
 from paddock.core.intent.messages import send_message
 from paddock.core.merge import events as qe
 from paddock.core.merge.model import Change
 from paddock.core.snapshot import encode_board
-from paddock.core.tasks.task import Phase
-from paddock.core.tasks.vocabulary import Role
+from paddock.core.tasks.task import Attempt, Phase
+from paddock.core.tasks.vocabulary import Outcome, Role, Step
 from tests.core.ledger import Ledger, assert_sound, fold, fold_from_snapshot
 
 KNOWN = intent.Known(frozenset({"parser"}), frozenset({"claude", "codex"}))
@@ -135,6 +138,19 @@ class Fleet(RuleBasedStateMachine):
         if ready:
             self.ledger.start(ready[number % len(ready)])
 
+    @rule(cause=st.sampled_from(FailureCause), signature=st.sampled_from(["f1", "f2"]), names=some_numbers)
+    def explain_failures(self, cause: FailureCause, signature: str, names: list[int]) -> None:
+        tasks = [self.board.tasks[name] for name in self.named(names) if name in self.board.tasks]
+        ended = [attempt.id for task in tasks for attempt in task.attempts]
+        self.decide(record_diagnosis, Diagnosis(signature, cause, ended, is_sure=len(ended) > 2))
+
+    @rule(number=st.integers(1, 4), word=st.sampled_from(["clear", "network", "dependency", "task"]))
+    def say_of_a_cause(self, number: int, word: str) -> None:
+        if word == "clear":
+            self.decide(clear_causes, [f"c{number}"])
+        else:
+            self.decide(settle_cause, f"c{number}", word)
+
     @rule(number=numbers)
     def start_review(self, number: int) -> None:
         waiting = [name for name in self.board.tasks if self.board.tasks[name].phase is Phase.REVIEWING]
@@ -161,15 +177,26 @@ class Fleet(RuleBasedStateMachine):
     @precondition(lambda self: self.board.live)
     @rule(number=numbers, then=st.sampled_from((*NEXT, "noop", "fail")), counted=st.booleans())
     def end_attempt(self, number: int, then: str, counted: bool) -> None:
+        name, attempt = self.close_turn(number)
+        if attempt.role is Role.REVIEW and then == "noop":
+            then = "review"
+        self.ledger.end(name, then, head=HEAD, counted=counted)
+
+    @precondition(lambda self: self.board.live)
+    @rule(number=numbers, then=st.sampled_from(("retry", "fail", "block")), counted=st.booleans())
+    def fail_attempt(self, number: int, then: str, counted: bool) -> None:
+        name, attempt = self.close_turn(number)
+        ended = ev.AttemptEnded(Outcome.CRASHED, Step(then), counted, base="b" * 40)
+        self.ledger.write(ev.Draft(ended, task=name, attempt=attempt.id))
+
+    def close_turn(self, number: int) -> tuple[TaskId, Attempt]:
         name = list(self.board.live)[number % len(self.board.live)]
         attempt = self.board.tasks[name].live_attempt
         assert attempt is not None
         if attempt.turn_open:
             self.ledger.write(ev.Draft(ev.TurnEnded(attempt.turn, exit=0), task=name, attempt=attempt.id))
         self.decide(holds.leave, attempt.id, None)
-        if attempt.role is Role.REVIEW and then == "noop":
-            then = "review"
-        self.ledger.end(name, then, head=HEAD, counted=counted)
+        return name, attempt
 
     @rule(number=numbers, reject=st.booleans())
     def judge(self, number: int, reject: bool) -> None:

@@ -70,7 +70,8 @@ def test_agents_that_fought_over_a_port_take_turns_and_all_deliver(make_yard: Ma
     cause = only_cause(yard)
     assert (cause.cause, cause.count) == (FailureCause.CONTENTION, many - 1)
     assert cause.resource.startswith("port:")
-    turns = [record.event.name for record in yard.records(LeaseGranted) if "turn:" in str(record.event)]
+    granted = (record.event for record in yard.records(LeaseGranted))
+    turns = [one.name for one in granted if isinstance(one, LeaseGranted) and one.name.startswith("turn:")]
     assert turns == [f"turn:{cause.resource}"] * (many - 1), "one after the other"
 
 
@@ -112,7 +113,7 @@ def test_an_engine_that_never_runs_is_stopped_after_three_and_the_others_go_on(m
 
 def test_a_turn_that_timed_out_in_a_rate_limit_is_tried_again_for_nothing(make_yard: MakeYard) -> None:
     yard = make_yard(PADDOCK_LIMITS_MAX_AGENTS="2", PADDOCK_TIMEOUTS_TURN="3s", **FOLLOWS)
-    limited = [{"rate_limited": 2.5, "recovers": True, "attempt": 1}, {"hang": 60, "attempt": 1}]
+    limited: list[Step] = [{"rate_limited": 2.5, "recovers": True, "attempt": 1}, {"hang": 60, "attempt": 1}]
     names = [yard.add(*limited, write(f"{number}.txt"), commit()) for number in range(2)]
     yard.run()
     tasks = [yard.task(name) for name in names]
