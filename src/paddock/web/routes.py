@@ -14,6 +14,8 @@ from paddock.views.insight.drift import DriftView
 from paddock.views.insight.failures import FailuresView
 from paddock.views.insight.overview import InsightView
 from paddock.views.insight.report import ReportView
+from paddock.views.insight.trace_difference import TraceDifferenceView
+from paddock.views.insight.traces import LabelsView, TracesView, TraceView
 from paddock.views.log.records import ToldRecord
 from paddock.views.messages import MessagesView
 from paddock.views.plan import PlanPreviewView
@@ -52,6 +54,7 @@ from paddock.web.endpoints import (
     stories,
     summaries,
     task_requests,
+    traces,
     upkeep_requests,
     workflows,
 )
@@ -127,6 +130,16 @@ ENDPOINTS: tuple[Endpoint[Any, Any], ...] = (
     read_long(
         "/failures", "As `paddock failures --json`", FailuresView, failures.read_failures, failures.FailuresQuery
     ),
+    read_long("/traces", "As `paddock traces list --json`", TracesView, traces.read_traces, traces.TracesQuery),
+    read_long("/traces/labels", "As `paddock traces list --labels --json`", LabelsView, traces.read_labels, NoQuery),
+    read_long(
+        "/traces/diff",
+        "As `paddock traces diff --json`",
+        TraceDifferenceView,
+        traces.read_difference,
+        traces.DifferenceQuery,
+    ),
+    read_long("/traces/{run}", "As `paddock traces show --json`", TraceView, traces.read_trace, traces.TraceQuery),
     read("/insight", "What work has cost, and how it ended", InsightView, insight.read_insight, NoQuery),
     read_long(
         "/insight/ways",

@@ -14,7 +14,6 @@ from paddock.insight.trace import Facts, ModelCall, Result, Step, StepStatus, Tr
 
 SCHEMA_URL = "https://opentelemetry.io/schemas/1.41.0"
 """The conventions for generative AI are in development: this is the version whose names these are."""
-_NANOSECONDS = 1_000_000_000
 _PROVIDERS = (
     ("anthropic", ("claude", "opus", "sonnet", "haiku", "anthropic")),
     ("openai", ("gpt", "o1", "o3", "o4", "codex", "openai", "davinci")),
@@ -196,4 +195,5 @@ def _span_id(identity: bytes, what: str, number: int) -> bytes:
 
 
 def _ns(at: float) -> int:
-    return max(0, round(at * _NANOSECONDS))
+    """To the microsecond: a number of seconds since the epoch is not more exact."""
+    return max(0, round(at * 1_000_000)) * 1_000
