@@ -116,6 +116,8 @@ ELSEWHERE = {
     "notify test": "it tries addresses that are written in your settings, where you edit them",
     "resurrect": "only a person at a terminal knows that a machine is gone for good",
     "traces export": "it writes files on your machine, or pushes to a collector of yours",
+    "traces forget": "it is for who imports: `GET /traces/labels` tells what there is",
+    "traces import": "it reads files on your machine, up to gigabytes of them",
     "traces rebuild": "it reads all that was ever written again, for as long as that takes",
     "traces crosscheck": "it runs CI in sandboxes, up to 64 times, while you wait",
     "wait": "it is for scripts: `GET /events` tells of every change",

@@ -17,8 +17,8 @@ RunName = Annotated[str, Meta(max_length=500)]
 
 
 class TracesQuery(Asked, frozen=True):
-    """`label` is a batch, `fleet` for Paddock's own attempts; `since` a time such as 2026-11-15T10:00, or an age such as
-    7d; `failed` asks for failed runs alone. At most `limit` runs, the latest."""
+    """`label` is a batch, `fleet` for Paddock's own attempts; `since` a time such as 2026-11-15T10:00, or an age such
+    as 7d; `failed` asks for failed runs alone. At most `limit` runs, the latest."""
 
     task: Name | None = None
     kind: Name | None = None
