@@ -8,11 +8,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from paddock.insight.failures.structured import texts_within
 from paddock.insight.trace import KeptTrace, StepStatus
 
 ERROR, OUTPUT, STEP, CALL = "error", "output", "step", "call"
 
-LINE_CHARS = 480
+LINE_CHARS = 4_000
 CUT = " … "
 FEW_LINES = 3
 LATE_LINES = 15
@@ -79,7 +80,7 @@ def _of_text(text: str, most: int) -> list[str]:
     """The last lines, those that a terminal has broken put together again."""
     if not text:
         return []
-    lines = _unbroken(text.splitlines()[-most:])
+    lines = _unbroken(texts_within(text)[-most:])
     return [kept for line in lines if (kept := _plain(line)) and not _is_noise(kept)]
 
 
@@ -90,7 +91,7 @@ def _unbroken(lines: list[str]) -> list[str]:
     whole: list[str] = []
     goes_on = False
     for line in lines:
-        if goes_on and len(whole[-1]) < 4 * LINE_CHARS:
+        if goes_on and len(whole[-1]) < LINE_CHARS:
             whole[-1] += line
         else:
             whole.append(line)
@@ -99,15 +100,9 @@ def _unbroken(lines: list[str]) -> list[str]:
 
 
 def _plain(line: str) -> str:
-    """Without the frame that is drawn around it. Of a long line the beginning and the end."""
-    flat = " ".join(_COLOUR.sub("", line[: 16 * LINE_CHARS]).split())
-    if flat.startswith("> ") or flat == ">":
-        return ""
-    flat = flat.strip(_FRAME)
-    if len(flat) <= LINE_CHARS:
-        return flat
-    half = LINE_CHARS // 2
-    return f"{flat[:half]}{CUT}{flat[-half:]}"
+    """Without the frame that is drawn around it."""
+    flat = " ".join(_COLOUR.sub("", line[:LINE_CHARS]).split())
+    return "" if flat.startswith("> ") or flat == ">" else flat.strip(_FRAME)
 
 
 def _is_noise(line: str) -> bool:
