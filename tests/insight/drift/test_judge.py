@@ -112,6 +112,15 @@ def test_runs_that_never_worked_are_told_and_not_compared(made: Made, ending: di
     assert report.warnings[0].startswith("15 runs of the batch")
 
 
+def test_a_network_that_is_away_is_no_drift(made: Made) -> None:
+    draw = random.Random(3)
+    end = {"ok": False, "end_state": EndState.CRASHED, "error": "dial tcp: lookup ghcr.io: no such host"}
+    lost = [made.run(f"t{task}", ["SEARCH", "NET!"], **end) for task in range(15)]  # type: ignore[arg-type]
+    report = judged(made, [*made.cohort(draw, 30)[15:], *lost], made.cohort(draw, 30))
+    assert report.verdict is Verdict.NONE
+    assert report.warnings[0] == "15 runs of the batch lost the network and are not compared"
+
+
 def test_too_few_pairs_say_how_many_are_missing(made: Made) -> None:
     draw = random.Random(3)
     report = judged(made, made.cohort(draw, 7), made.cohort(draw, 7))

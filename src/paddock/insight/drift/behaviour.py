@@ -83,7 +83,7 @@ def why_not_compared(run: KeptTrace, *, tells_steps: bool) -> str | None:
     if trace.end_state is EndState.NEVER_RAN or trace.model_spoke is False:
         return "never ran"
     if trace.end_state in _REFUSED_BY_PROVIDER:
-        return "refused by their provider"
+        return "were refused by their provider"
     silent = tells_steps and not run.step_count and not trace.model_calls and not _tokens(run)
     if silent and trace.outcome is not Result.SUCCESS and trace.model_spoke is not True:
         return "told no step"

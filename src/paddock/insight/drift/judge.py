@@ -26,10 +26,11 @@ def judge_drift(
     from paddock.insight.drift.explanation import explain
     from paddock.insight.drift.review_queue import order_queue
     from paddock.insight.drift.tests import Findings, run_tests
+    from paddock.insight.drift.troubles import find_troubled
     from paddock.insight.drift.units import units_of
 
     batch, baseline = tuple(batch), tuple(baseline)
-    compared = compare(batch, baseline)
+    compared = compare(batch, baseline, find_troubled((*batch, *baseline)))
     matching = compared.matching
     found, queue = Findings((), None), tuple[QueuedRun, ...]()
     if matching.pairs >= FEWEST_PAIRS:
@@ -58,7 +59,8 @@ def judge_drift(
 def _warnings(compared: Comparison, tests: Sequence[DriftTest]) -> Iterable[str]:
     for name, reasons in zip(("batch", "baseline"), compared.left_out, strict=True):
         for reason, count in sorted(reasons.items()):
-            yield f"{count} {'run' if count == 1 else 'runs'} of the {name} {reason} and are not compared"
+            runs, verb = ("run", "is") if count == 1 else ("runs", "are")
+            yield f"{count} {runs} of the {name} {reason} and {verb} not compared"
     pairs = compared.matching.pairs
     if FEWEST_PAIRS <= pairs < RELIABLE_PAIRS:
         yield f"{pairs} pairs are few: from {RELIABLE_PAIRS} on a change of model is hardly missed"
