@@ -5,6 +5,7 @@ import {Alerts} from "../parts/insight/alerts.js";
 import {Drift} from "../parts/insight/drift.js";
 import {Failures} from "../parts/insight/failures.js";
 import {LandedCost} from "../parts/insight/landed-cost.js";
+import {Schedules} from "../parts/insight/schedules.js";
 import {Tables} from "../parts/insight/tables.js";
 import {useTold} from "../parts/insight/told.js";
 import {Ways} from "../parts/insight/ways.js";
@@ -36,6 +37,7 @@ function Panels({found, since}) {
     <${Ways} since=${since} />
     <${Failures} since=${since} spanWords=${SPANS[since]} />
     <div class="f2 even"><${Drift} since=${since} /><${LandedCost} since=${since} /></div>
+    <${Schedules} />
     <${Tables} found=${found} />
     <p class="hints">The same as a page to keep or to send: <code>paddock report -o week.html</code></p>
   </div>`;

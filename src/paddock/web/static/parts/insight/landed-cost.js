@@ -4,6 +4,7 @@ import {html} from "../../lib/ui.js";
 import {grouped, money, plural} from "../../lib/format.js";
 import {taskPath} from "../../lib/route.js";
 import {Bar} from "../bar.js";
+import {niceAbove} from "./axis.js";
 import {Panel, useTold} from "./told.js";
 
 const PARTS = [
@@ -31,11 +32,11 @@ function Weeks({weeks}) {
   const most = niceAbove(Math.max(0, ...weeks.map((week) => week.per_landed_usd ?? 0)));
   const step = (RIGHT - LEFT) / Math.max(1, weeks.length);
   const y = (usd) => FLOOR - (usd / most) * (FLOOR - TOP);
-  return html`<svg class="chart" viewBox="0 0 640 204" role="img" aria-label=${weeksWords(weeks)}>
+  return html`<div class="tw"><svg class="chart" viewBox="0 0 640 204" role="img" aria-label=${weeksWords(weeks)}>
     ${[0, most / 2, most].map((usd) => html`<path class="axis" d=${`M${LEFT} ${y(usd)}H${RIGHT}`} />
       <text class="ct e" x=${LEFT - 6} y=${y(usd) + 4}>${money(usd) || "$0"}</text>`)}
     ${weeks.map((week, index) => html`<${Week} key=${week.began} week=${week} x=${LEFT + (index + 0.5) * step}
-      width=${Math.min(WIDEST, step * 0.6)} y=${y} />`)}</svg>
+      width=${Math.min(WIDEST, step * 0.6)} y=${y} />`)}</svg></div>
     <div class="ev">${PARTS.filter(([, , field]) => weeks.some((week) => week.split[field] > 0)).map(([name, state]) =>
       html`<span class="chip" key=${name}><svg width="10" height="10" class=${state} aria-hidden="true">
         <rect class="fillc" width="10" height="10" rx="2" /></svg>${name}</span>`)}</div>`;
@@ -100,10 +101,4 @@ function Dear({costs: {starts, briefs}}) {
     ${briefs.map((row) => html`<li key=${row.task}><a class="link" href=${taskPath(row.task)}>${row.task}</a> starts
       with ${grouped(row.tokens)} tokens instead of ${grouped(Math.round(row.usual))}; its brief has about
       ${grouped(row.about_tokens)}.</li>`)}</ul>`;
-}
-
-function niceAbove(usd) {
-  if (usd <= 0) return 1;
-  const power = 10 ** Math.floor(Math.log10(usd));
-  return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((one) => one * power).find((one) => one >= usd) ?? 10 * power;
 }
