@@ -17,6 +17,7 @@ from paddock.insight.extra import require_numpy
 PARTS: dict[str, str] = {
     "drift": "bench.insight.drift",
     "drift-size": "bench.insight.drift_size",
+    "failures": "bench.insight.failures",
     "forecast": "bench.insight.forecast",
 }
 """By name the module, whose `measure(data, quick=…)` takes `bench.insight.data.Data` and tells what it measured."""

@@ -16,9 +16,11 @@ from paddock.insight.failures.evidence import evidence_for
 from paddock.insight.failures.failed import ended_at, has_failed
 from paddock.insight.failures.likeness import Features, alike
 from paddock.insight.failures.measures import Exposure, measure
+from paddock.insight.failures.phrases import SignBook
 from paddock.insight.failures.reading import Reading, read_run
 from paddock.insight.failures.resources import resource_of
-from paddock.insight.failures.salience import Reader
+from paddock.insight.failures.salience import Reader, book
+from paddock.insight.failures.sources import Sources
 from paddock.insight.failures.templates import Templates
 from paddock.insight.failures.vocabulary import FailureCause
 from paddock.insight.trace import KeptTrace, Trace
@@ -27,15 +29,15 @@ Refusals: TypeAlias = Callable[[KeptTrace], Sequence[int]]
 """The HTTP statuses of the model calls of a run that were refused, oldest first."""
 
 ID_CHARS = 7
-TOLD_SHARE = 0.1
-"""Of a source that tells the steps of so many runs, a run without steps made none; of others it only is not known."""
 
 
-def diagnose(runs: Sequence[KeptTrace], *, refusals: Refusals | None = None) -> tuple[Cluster, ...]:
+def diagnose(
+    runs: Sequence[KeptTrace], *, refusals: Refusals | None = None, signs: SignBook | None = None
+) -> tuple[Cluster, ...]:
     """Every failed run is in exactly one cluster; the others say how often something could have failed. The largest
-    cluster is first. The order of the runs does not matter."""
+    cluster is first. The order of the runs does not matter. `signs` are others than Paddock's own."""
     runs = sorted(runs, key=lambda kept: kept.key)
-    readings = _read(runs, refusals)
+    readings = _read(runs, refusals, Reader(book() if signs is None else signs))
     exposure = Exposure(runs)
     by_class: dict[tuple[FailureCause, bool], list[Reading]] = defaultdict(list)
     for reading in readings:
@@ -49,25 +51,13 @@ def diagnose(runs: Sequence[KeptTrace], *, refusals: Refusals | None = None) -> 
     return tuple(sorted(_with_unique_ids(clusters), key=lambda cluster: (-len(cluster.runs), cluster.id)))
 
 
-def _read(runs: Sequence[KeptTrace], refusals: Refusals | None) -> list[Reading]:
-    reader = Reader()
-    told = Counter(_source(kept) for kept in runs if kept.step_count)
-    known = Counter(_source(kept) for kept in runs)
+def _read(runs: Sequence[KeptTrace], refusals: Refusals | None, reader: Reader) -> list[Reading]:
+    sources = Sources(runs)
     return [
-        read_run(
-            kept,
-            reader,
-            refusals(kept) if refusals is not None else (),
-            tells_steps=told[_source(kept)] >= TOLD_SHARE * known[_source(kept)],
-        )
+        read_run(kept, reader, refusals(kept) if refusals is not None else (), tells_steps=sources.would_tell(kept))
         for kept in runs
         if has_failed(kept)
     ]
-
-
-def _source(kept: KeptTrace) -> tuple[str, str]:
-    """Runs of one engine tell the same about themselves."""
-    return (kept.trace.engine, "") if kept.trace.engine else ("", kept.trace.label)
 
 
 def _by_task(readings: list[Reading], exposure: Exposure) -> list[list[Reading]]:

@@ -58,9 +58,9 @@ def book() -> SignBook:
 class Reader:
     """Reads lines for one diagnosis: what was read once is remembered."""
 
-    def __init__(self) -> None:
+    def __init__(self, signs: SignBook) -> None:
         self._signs: dict[str, tuple[Sign | None, bool]] = {}
-        self._book = book()
+        self._book = signs
 
     def salient(self, line: Line, task: str, *, worked: bool) -> Salient | None:
         """`worked`: the agent was at work when it failed, and an error that it met was likely its own."""
