@@ -407,6 +407,7 @@ class InsightSettings(Section, frozen=True):
             description="follow attempts while they run, for causes of failures and alerts; false: when somebody asks"
         ),
     ] = True
+    every: Annotated[Seconds, Meta(description="time between two looks at agents at work")] = 5.0
 
 
 class PriceSettings(Section, frozen=True):

@@ -11,18 +11,21 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from paddock.core.board import Board
+from paddock.core.causes.decide import waits_for_diagnosis
 from paddock.core.errors import PaddockError, words_of
 from paddock.core.lead import Succeeded
+from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.chores import Chore, Deck
 
 if TYPE_CHECKING:
     from paddock.insight.look import Decide, Observe
     from paddock.insight.watch import Watch
 
-LOOK_SECONDS = 5.0
-"""Between two looks at a fleet at work. One that is at rest is not looked at."""
+SHORTEST_SECONDS = 0.05
 TOGETHER_SECONDS = 0.3
 """Attempts that fail together within this time are looked into together."""
+LEFT_SECONDS = 600.0
+"""What failed since then, and was not looked into by an earlier daemon, is looked into first."""
 WATCH_SECONDS = 60.0
 """As long as alerts stand, those who watch are asked at least this often: time alone may end one."""
 CATCHING_UP = 9.0
@@ -54,16 +57,20 @@ class _Keeper:
         self._watch: Watch | None = None
         self._seen = -1
         self._looked_at = 0.0
-        self._pause = LOOK_SECONDS
+        self._pause: float | None = None
 
     async def keep(self) -> None:
         """For ever."""
         inquest = self._deck.inquest
         try:
+            inquest.attended = self._deck.site.config.insight.follow
+            if waits_for_diagnosis(self._deck.ledger.read(), self._deck.site.clock.now() - LEFT_SECONDS):
+                inquest.report()
             while True:
-                inquest.attended = self._deck.site.config.insight.follow
-                await inquest.wait(self._pause)
-                self._pause = LOOK_SECONDS
+                settings = self._deck.site.config.insight
+                inquest.attended = settings.follow
+                await inquest.wait(self._pause or max(SHORTEST_SECONDS, settings.every))
+                self._pause = None
                 if inquest.open():
                     await asyncio.sleep(TOGETHER_SECONDS)
                 failed = inquest.goes_on
@@ -78,7 +85,7 @@ class _Keeper:
                 self._watch.stop()
 
     def _is_due(self, board: Board) -> bool:
-        """Nothing is to be done for a fleet that never had an attempt."""
+        """A fleet at rest is not looked at, and nothing is to be done for one that never had an attempt."""
         if not self._deck.site.config.insight.follow:
             return False
         if board.live:
@@ -93,7 +100,7 @@ class _Keeper:
             self._watch = await self._in_thread(self._begin)
         looked = await self._in_thread(partial(self._watch.look, at_once=at_once))
         if looked.more:
-            self._seen, self._pause = -1, max(0.1, looked.seconds * CATCHING_UP)
+            self._seen, self._pause = -1, max(SHORTEST_SECONDS, looked.seconds * CATCHING_UP)
         for whose, problem in looked.problems.items():
             await self._deck.troubles.observe(WATCHING, problem, whose)
         for whose, decides in looked.decided:
@@ -102,7 +109,9 @@ class _Keeper:
     async def _record(self, whose: str, decides: "Sequence[Decide]") -> None:
         for decide in decides:
             try:
+                checkpoint("insight.decided")
                 await self._deck.ledger.record(decide)
+                checkpoint("insight.recorded")
             except PaddockError as error:
                 await self._deck.troubles.note(WATCHING, words_of(error), whose)
                 return
