@@ -52,7 +52,8 @@ def _tell(made: Rebuilt) -> None:
         click.echo(f"the dataset could not be read: it lies at `{made.aside}`, and was made again", err=True)
     click.echo(f"made {plural(made.attempts, 'attempt')} of the fleet again")
     if made.unchanged:
-        click.echo(f"{plural(made.unchanged, 'attempt')} keep the trace they had: their output was swept up")
+        keep = "keeps the trace it had: its" if made.unchanged == 1 else "keep the trace they had: their"
+        click.echo(f"{plural(made.unchanged, 'attempt')} {keep} output was swept up")
     for one in made.imports:
         place = cut(one.source.path, 100)
         if one.problem:
