@@ -59,6 +59,7 @@ def phase_of(symbol: str) -> str:
 
 
 def one_word(text: str) -> str:
-    """On one line, bounded; of what is too long the end is kept, where a path has its name."""
-    text = text if text.isprintable() else " ".join(text.split())
+    """On one line, bounded, always encodable; of what is too long the end is kept, where a path has its name."""
+    if not text.isprintable():
+        text = " ".join(text.encode("utf-8", "replace").decode("utf-8").split())
     return text if len(text) <= TARGET_CHARS else "…" + text[1 - TARGET_CHARS :]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from paddock.core.trace import clip
+from paddock.core.trace import TokenUsage, clip
 from paddock.insight.trace import NAME_CHARS, TAIL_CHARS, TAIL_LINES
 
 MOST_STEPS = 50_000
@@ -13,6 +13,17 @@ MOST_TESTS = 5_000
 MOST_FILES = 2_000
 MOST_ATTRIBUTES = 60
 ATTRIBUTE_CHARS = 1_000
+
+
+MOST_TOKENS = 2**53
+
+
+def bounded_usage(usage: TokenUsage | None) -> TokenUsage | None:
+    """Figures that no run can have used are cut to what can be stored."""
+    if usage is None or usage.input_total + usage.output <= MOST_TOKENS:
+        return usage
+    counts = (usage.input_uncached, usage.cache_write, usage.cache_read, usage.output)
+    return TokenUsage(*(min(count, MOST_TOKENS) for count in counts), cost_usd=usage.cost_usd)
 
 
 def name_text(value: object) -> str:

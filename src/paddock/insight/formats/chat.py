@@ -21,8 +21,10 @@ def messages_of(record: Record) -> list[object] | None:
     """Those of a record that has a conversation in it."""
     for name in MESSAGES:
         value = record.get(name)
-        if isinstance(value, list) and value and isinstance(value[0], dict) and value[0].get("role") in _ROLES:
-            return value
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            role = value[0].get("role")
+            if isinstance(role, str) and role in _ROLES:
+                return value
     return None
 
 

@@ -27,9 +27,12 @@ _PROMPT_CHARS = 300
 
 def looks_like_claude(record: Record) -> bool:
     kind = record.get("type")
-    has_session = "sessionId" in record or "session_id" in record
+    message = record.get("message")
+    if not isinstance(kind, str):
+        return False
     if kind in ("assistant", "user"):
-        return isinstance(record.get("message"), dict) and "parts" not in record["message"]  # type: ignore[operator]
+        return isinstance(message, dict) and "parts" not in message
+    has_session = "sessionId" in record or "session_id" in record
     return has_session and kind in _KINDS and ("subtype" in record or kind == "rate_limit_event")
 
 
@@ -38,6 +41,7 @@ class _Conversation:
 
     def __init__(self, engine: str) -> None:
         self.run = RunAssembly(engine=engine)
+        self.has_begun = False
         self.uuids: deque[str] = deque(maxlen=_REMEMBERED_RECORDS)
         self._taker = EntryTaker(self.run)
         self._results = ClaudeStreamParser()
@@ -156,6 +160,7 @@ class _Conversation:
         match event.word("subtype"):
             case "init":
                 run.model = run.model or event.word("model")
+                self.has_begun = True
             case "turn_duration":
                 run.is_working = False
                 run.end_state = run.end_state or EndState.OK
@@ -201,7 +206,7 @@ class ClaudeReader:
         if self._last is not None:
             seen.setdefault(id(self._last), self._last)
         for conversation in seen.values():
-            if not conversation.run.is_empty:
+            if conversation.has_begun or not conversation.run.is_empty:
                 conversation.run.run = conversation.run.run or self._name
                 yield conversation.finish()
 

@@ -16,6 +16,7 @@ from paddock.core.money.prices import PriceBook
 from paddock.core.trace import clip
 from paddock.insight.dataset.headers import FLEET
 from paddock.insight.dataset.writer import DatasetWriter
+from paddock.insight.formats.bounds import bounded_usage
 from paddock.insight.formats.detection import AUTO
 from paddock.insight.formats.import_tally import ImportTally
 from paddock.insight.formats.kept_input import KeptInput
@@ -138,7 +139,7 @@ class Importer:
             return None
         if name != trace.run:
             self.tally.renamed += 1
-        return replace(trace, label=label, run=name, attributes=attributes)
+        return replace(trace, label=label, run=name, attributes=attributes, usage=bounded_usage(trace.usage))
 
 
 class _Names:

@@ -22,13 +22,13 @@ RUN_FIELDS: Mapping[str, str] = {
     "account": "account_id account_name user_account org organization api_key_id",
     "started": "started_at start start_time start_ts t0 begin created created_at trial_started_at",
     "ended": "ended_at end end_time end_ts t1 finished finished_at completed_at stopped_at trial_ended_at",
-    "outcome": "result resolved is_resolved success passed reward score verdict solved is_success succeeded is_correct correct"
-    " task_success final_result",
+    "outcome": "result resolved is_resolved success passed reward score verdict solved is_success succeeded is_correct"
+    " correct task_success final_result",
     "end_state": "endstate exit_status failure_mode termination_reason stop_reason terminal_reason exit_reason"
     " end_reason finish_reason exit_state ended_as termination status state",
     "error": "error_text error_message exception failure_reason error_msg err harness_error errors error_log failure",
-    "tail": "log_tail last_lines pane_tail tail_lines log output_tail stderr_tail stdout_tail stderr log_lines last_output"
-    " context",
+    "tail": "log_tail last_lines pane_tail tail_lines log output_tail stderr_tail stdout_tail stderr log_lines"
+    " last_output context",
     "model_spoke": "saw_llm_call llm_called model_called llm_call_seen any_llm_call",
     "usage": "tokens token_usage usage_totals model_stats",
     "reasoning_tokens": "",
