@@ -112,6 +112,14 @@ def test_a_model_that_answered_that_it_was_asked_too_much_has_run() -> None:
     assert causes(runs + others) == {"r1": FailureCause.TASK}
 
 
+def test_thoughts_without_a_step_are_a_model_at_work() -> None:
+    others = [a_run(number, fails=False, steps=steps(4)) for number in range(10, 14)]
+    runs = failing(
+        [1], "THOUGHT: the tests pass now.", "Let me clean up and submit the work.", end_state=EndState.TIMEOUT
+    )
+    assert causes(runs + others) == {"r1": FailureCause.UNKNOWN}
+
+
 def test_a_network_that_fails_before_the_start_stops_no_engine() -> None:
     error = 'failed to do request: Head "https://ghcr.io/v2": dial tcp: lookup ghcr.io: no such host'
     runs = [a_run(number, error=error, model_spoke=False) for number in range(4)]

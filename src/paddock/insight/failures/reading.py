@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from paddock.insight.failures.lines import CALL, ERROR, OUTPUT, STEP, Line, window_of
 from paddock.insight.failures.salience import Reader, Salient
+from paddock.insight.failures.speech import shows_speech
 from paddock.insight.failures.vocabulary import FailureCause
 from paddock.insight.trace import EndState, KeptTrace, Result
 
@@ -64,7 +65,7 @@ def read_run(kept: KeptTrace, reader: Reader, refused: Sequence[int], *, tells_s
     lines = tuple(found for found in read if found is not None and (found.tells or not _is_work(found, worked=worked)))
     root = _root_of(lines) or _last_resort(window, lines, worked=worked)
     symptom, key = _symptom_of(kept, lines)
-    spoke = _has_spoken(kept, lines, refused, tells_steps)
+    spoke = _has_spoken(kept, window, lines, refused, tells_steps=tells_steps)
     return Reading(
         kept,
         lines,
@@ -157,7 +158,9 @@ def _stops_in_a_sentence(tail: str) -> bool:
     return len(last.split()) >= 4 and last[-1] not in _SENTENCE_ENDS and last[-1].islower()
 
 
-def _has_spoken(kept: KeptTrace, lines: tuple[Salient, ...], refused: Sequence[int], tells_steps: bool) -> bool | None:
+def _has_spoken(
+    kept: KeptTrace, window: Sequence[Line], lines: tuple[Salient, ...], refused: Sequence[int], *, tells_steps: bool
+) -> bool | None:
     trace = kept.trace
     if kept.step_count or trace.model_calls or refused or (trace.usage is not None and trace.usage.output):
         return True
@@ -165,8 +168,10 @@ def _has_spoken(kept: KeptTrace, lines: tuple[Salient, ...], refused: Sequence[i
         return trace.model_spoke
     if any(_shows_a_call(salient) for salient in lines):
         return True
-    if trace.end_state is EndState.NEVER_RAN or trace.model_calls == 0 or tells_steps:
+    if trace.end_state is EndState.NEVER_RAN or trace.model_calls == 0:
         return False
+    if tells_steps:
+        return shows_speech(window)
     return None
 
 
