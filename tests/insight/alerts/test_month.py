@@ -112,6 +112,7 @@ def schedule_fails(traffic: Traffic) -> None:
 
 def everybody_is_silent(traffic: Traffic) -> None:
     hung = [traffic.world.start() for _ in range(6)]
+    traffic.world.changed.clear()
     for name in traffic.live:
         traffic.live[name] = traffic.world.now + 30 * DAY
     per_hour, traffic.per_hour, traffic.is_silent = traffic.per_hour, 0.0, True

@@ -83,6 +83,7 @@ class AlertMemory:
             prices=look.site.prices,
             hard_cases=[(ended, case) for ended, cases in self._hard.values() for case in cases],
             verdicts=self.batches.verdicts,
+            sure=self.batches.sure,
             why_none=self.batches.why_none,
         )
 

@@ -1,6 +1,6 @@
 """What the rules of alerts look at: all of it in memory, gathered before they are asked."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -35,9 +35,9 @@ class UsageRatio:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """`verdicts` are of the batches, oldest first, None where nobody can judge them: `why_none` says why. `hard_cases`
-    are those of the last day, each with the time at which its run ended. `seen_since` is when the runs that are
-    remembered begin."""
+    """`verdicts` are of the batches, oldest first, None where nobody can judge them: `why_none` says why. `sure` are the
+    tests in which the last ones differ, taken as one. `hard_cases` are those of the last day, each with the time at
+    which its run ended."""
 
     now: float
     board: Board
@@ -50,6 +50,7 @@ class Scene:
     prices: PriceBook
     hard_cases: "Sequence[tuple[float, HardCase]]" = ()
     verdicts: "Sequence[BatchVerdict] | None" = None
+    sure: Collection[str] = ()
     why_none: str = ""
 
     def stands(self, key: str) -> Alert | None:

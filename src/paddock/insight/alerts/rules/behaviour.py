@@ -17,7 +17,7 @@ MISSED_GOAL = "success:fleet"
 
 
 def judge_drift(scene: Scene, setting: RuleSetting) -> Seen:
-    """Batches that differ in the same way: by chance one or another test finds something in one of twenty."""
+    """Batches that differ in the same way, each and as one: by chance some test finds something in one of twenty."""
     if scene.verdicts is None:
         return unknown(scene.why_none)
     judged = [one for one in scene.verdicts if one.verdict is not Verdict.TOO_LITTLE]
@@ -28,6 +28,7 @@ def judge_drift(scene: Scene, setting: RuleSetting) -> Seen:
     if len(last) < setting.limit or any(one.verdict is not Verdict.DRIFT for one in last):
         return Seen(words)
     alike = set.intersection(*(set(one.significant) for one in last))
+    alike &= set(scene.sure) if len(last) > 1 else alike
     if not alike:
         return Seen(words)
     tests = ", ".join(test for test in last[-1].significant if test in alike)
