@@ -64,11 +64,8 @@ def test_the_files_of_conversations_have_what_the_streams_have(name: str) -> Non
 
 
 def message(number: int, *blocks: object, output: int = 1, **fields: object) -> dict[str, object]:
-    usage: dict[str, object] = {
-        "input_tokens": 3,
-        "cache_creation_input_tokens": 100,
-        "cache_read_input_tokens": 900,
-    }
+    usage: dict[str, object] = {"input_tokens": 3, "output_tokens": output}
+    usage.update(cache_creation_input_tokens=100, cache_read_input_tokens=900)
     said = {"id": f"m{number}", "model": "claude-opus-5", "role": "assistant", "content": list(blocks)}
     return {
         "type": "assistant",
@@ -76,7 +73,7 @@ def message(number: int, *blocks: object, output: int = 1, **fields: object) -> 
         "uuid": f"u{number}",
         "timestamp": f"2026-11-15T10:00:{number:02d}Z",
         "cwd": "/home/ana/shop",
-        "message": {**said, "usage": {**usage, "output_tokens": output}},
+        "message": {**said, "usage": usage},
         **fields,
     }
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 import msgspec
+from msgspec.structs import replace
 
 from paddock.core.trace import TokenUsage, clip
 from paddock.insight.trace import NAME_CHARS, TAIL_CHARS, TAIL_LINES
@@ -22,8 +23,13 @@ def bounded_usage(usage: TokenUsage | None) -> TokenUsage | None:
     """Figures that no run can have used are cut to what can be stored."""
     if usage is None or usage.input_total + usage.output <= MOST_TOKENS:
         return usage
-    counts = (usage.input_uncached, usage.cache_write, usage.cache_read, usage.output)
-    return TokenUsage(*(min(count, MOST_TOKENS) for count in counts), cost_usd=usage.cost_usd)
+    return replace(
+        usage,
+        input_uncached=min(usage.input_uncached, MOST_TOKENS),
+        cache_write=min(usage.cache_write, MOST_TOKENS),
+        cache_read=min(usage.cache_read, MOST_TOKENS),
+        output=min(usage.output, MOST_TOKENS),
+    )
 
 
 def name_text(value: object) -> str:

@@ -114,7 +114,11 @@ class _File:
         if first is None:
             yield Unreadable(self._place, "is empty")
             return
-        second = next(lines, None)
+        try:
+            second = next(lines, None)
+        except NotReadable:
+            yield from self._read_lines(iter([first]))
+            raise
         rest = chain([line for line in (first, second) if line is not None], lines)
         if _begins_document(first, second):
             yield from self._read_document(rest)

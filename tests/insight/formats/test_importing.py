@@ -1,0 +1,155 @@
+"""What is imported is in the dataset, under names and labels of its own, and can be imported again."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from paddock.core.money.prices import Price, Rates, price_book
+from paddock.insight.dataset.dataset import Dataset
+from paddock.insight.dataset.writer import DatasetWriter
+from paddock.insight.formats import importing
+from paddock.insight.formats.import_tally import ImportTally
+from paddock.insight.formats.importing import Importer, label_of, origin_of
+from paddock.insight.formats.reimport import reimport_source
+from paddock.insight.selection import Selection
+from tests.docs.markdown import ROOT
+from tests.insight.formats.reading import lines, one_of
+
+PRICES = price_book([Price("known", "2026-01-01", Rates(1.0, 2.0))])
+REFERENCE = ROOT / "docs" / "reference" / "traces.md"
+
+
+def record(run: str, **fields: object) -> dict[str, object]:
+    return {"run": run, "outcome": "success", "steps": ["Read(a.py)", "TEST!"], **fields}
+
+
+def take(folder: Path, file: Path, label: str = "") -> ImportTally:
+    with DatasetWriter.open(folder / "traces.db") as writer:
+        importer = Importer(writer, PRICES)
+        importer.take(origin_of(file, "auto", label))
+    return importer.tally
+
+
+def names(folder: Path, label: str | None = None) -> list[str]:
+    with Dataset.open(folder / "traces.db") as dataset:
+        return [kept.trace.run for kept in dataset.runs(Selection(label=label))]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "march.runs.jsonl"
+    path.write_bytes(lines(record("r1"), record("r2", label="own")))
+    return path
+
+
+def test_runs_are_labelled_by_the_user_or_themselves_or_the_file(tmp_path: Path, file: Path) -> None:
+    take(tmp_path, file)
+    assert (names(tmp_path, "march.runs"), names(tmp_path, "own")) == (["r1"], ["r2"])
+    take(tmp_path, file, "mine")
+    assert names(tmp_path, "mine") == ["r1", "r2"]
+    with Dataset.open(tmp_path / "traces.db") as dataset:
+        kept = dataset.find("r2", "mine")
+    assert kept is not None
+    assert kept.trace.attributes == {"label": "own"}
+
+
+def test_nothing_from_elsewhere_passes_for_the_fleets_own(tmp_path: Path, file: Path) -> None:
+    file.write_bytes(lines(record("t1.1", label="fleet")))
+    take(tmp_path, file)
+    assert names(tmp_path, "fleet") == []
+    assert names(tmp_path, "march.runs") == ["t1.1"]
+
+
+def test_importing_the_same_again_replaces_it(tmp_path: Path, file: Path) -> None:
+    take(tmp_path, file)
+    file.write_bytes(lines(record("r3")))
+    take(tmp_path, file)
+    assert names(tmp_path) == ["r3"]
+    file.write_bytes(b"garbage")
+    assert take(tmp_path, file).runs == 0
+    assert names(tmp_path) == ["r3"]
+
+
+def test_the_same_run_twice_is_one_and_two_of_one_name_are_two(tmp_path: Path, file: Path) -> None:
+    file.write_bytes(lines(record("r1"), record("r1"), record("r1", outcome="failure")))
+    tally = take(tmp_path, file)
+    assert (tally.runs, tally.doubled, tally.renamed) == (2, 1, 1)
+    assert names(tmp_path) == ["r1", "r1 (2)"]
+
+
+def test_long_imports_are_written_in_parts(tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importing, "COMMIT_RUNS", 2)
+    file.write_bytes(lines(*(record(f"r{number}") for number in range(7))))
+    heard: list[int] = []
+    with DatasetWriter.open(tmp_path / "traces.db") as writer:
+        Importer(writer, PRICES, lambda tally: heard.append(tally.runs)).take(origin_of(file, "auto", ""))
+    assert len(names(tmp_path)) == 7
+    assert heard[-1] == 7
+
+
+def test_what_is_missing_or_odd_is_counted(tmp_path: Path, file: Path) -> None:
+    file.write_bytes(
+        lines(
+            record("r1", model="known", usage={"output_tokens": 5}),
+            record("r2", model="strange", usage={"output_tokens": 5}),
+            record("r3", model="strange", usage={"output_tokens": 5, "cost_usd": 2}),
+            record("r4", steps=[{"tool": "frobnicate"}]),
+            {"nothing": 1},
+        )
+    )
+    tally = take(tmp_path, file)
+    assert (tally.runs, tally.steps, tally.odd_steps, tally.without_usage) == (4, 7, 1, 1)
+    assert dict(tally.unpriced) == {"strange": 1}
+    assert dict(tally.odd_tools) == {"frobnicate": 1}
+    ((reason, skipped),) = tally.skipped.items()
+    assert (reason, skipped.count, skipped.places) == ("is in no format that is known", 1, [f"{file}:5"])
+
+
+def test_tokens_without_end_can_be_kept(tmp_path: Path, file: Path) -> None:
+    calls = [{"id": str(number), "usage": {"output_tokens": 2**60}} for number in range(5_000)]
+    file.write_bytes(lines(record("r1", calls=calls)))
+    take(tmp_path, file)
+    assert names(tmp_path) == ["r1"]
+
+
+def test_a_source_is_imported_again_from_where_it_was(tmp_path: Path, file: Path) -> None:
+    take(tmp_path, file, "mine")
+    file.write_bytes(lines(record("r9")))
+    with Dataset.open(tmp_path / "traces.db") as dataset:
+        (source,) = dataset.sources()
+    with DatasetWriter.open(tmp_path / "traces.db") as writer:
+        done = reimport_source(writer, source)
+    assert (done.problem, done.tally.runs) == ("", 1)
+    assert names(tmp_path, "mine") == ["r9"]
+
+
+def test_a_source_that_is_gone_takes_nothing_with_it(tmp_path: Path, file: Path) -> None:
+    take(tmp_path, file)
+    with Dataset.open(tmp_path / "traces.db") as dataset:
+        (source,) = dataset.sources()
+    file.unlink()
+    with DatasetWriter.open(tmp_path / "traces.db") as writer:
+        done = reimport_source(writer, source)
+    assert done.problem == f"`{file}` is not there any more"
+    assert names(tmp_path) == ["r1", "r2"]
+
+
+@pytest.mark.parametrize(
+    ("path", "label"),
+    [("/a/b.jsonl.gz", "b"), ("/a/x.traj", "x"), ("/a/results", "results"), ("/", "imported"), ("/a/.json", "json")],
+)
+def test_a_label_is_a_files_name_without_how_it_is_written(path: str, label: str) -> None:
+    assert label_of(Path(path)) == label
+
+
+def test_the_example_of_the_reference_is_what_it_says() -> None:
+    example = REFERENCE.read_text("utf-8").split("```json\n")[1].split("\n```")[0]
+    trace = one_of(json.loads(example))
+    assert (trace.run, trace.task, trace.label, trace.host, trace.account) == (
+        *("r-17", "fix-login", "nightly", "ci-3", "team-a"),
+    )
+    assert [step.activity for step in trace.steps] == ["READ:src", "TEST"]
+    assert trace.usage is not None
+    assert (trace.usage.input_total, trace.usage.cost_usd) == (57_090, 0.41)
+    assert trace.attributes == {}
