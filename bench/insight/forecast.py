@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from math import exp, lgamma, log
 from pathlib import Path
 from statistics import fmean, median
+from typing import TypeAlias
 
 from bench.insight.data import Data
 from bench.insight.targets import Measured
@@ -31,20 +32,27 @@ from paddock.insight.formats.importing import Importer, origin_of
 
 LOW, HIGH = 0.85, 0.95
 KNOWN, RUNS_A_DAY = (3, 10, 40), (1, 6, 24)
-DAYS, QUICK_DAYS = 100, 5
+DAYS, QUICK_DAYS = 60, 5
 DAYS_PLAYED = 1_000
 FIRST_DAYS = 6
 """Real days that are only learnt from."""
 GUESS_USD, GUESS_TOKENS = 1.3, 441_000.0
 SORT = SortOfWork("bench", series="schedule:bench")
-OTHER = "another sort"
+OTHER = SortOfWork("bench", kind="another sort")
+FILES = {
+    "Claude Code": "claude_code_entire/sessions.jsonl.gz",
+    "SWE-agent": "swe_agent_lite_x3/trajectories.jsonl.gz",
+    "TRAIL": "trail/traces.jsonl.gz",
+}
+
+
+Row: TypeAlias = tuple[float, float, float, float]
+"""Of one day its p50, its p90 and its mean as they were forecast, and what it was."""
 
 
 @dataclass(frozen=True, slots=True)
 class Days:
-    """What was forecast for them, and what they were: for each its p50, its p90, its mean and its real sum."""
-
-    rows: tuple[tuple[float, float, float, float], ...]
+    rows: tuple[Row, ...]
 
     @property
     def covered(self) -> float:
@@ -65,10 +73,10 @@ def measure(data: Data, *, quick: bool) -> list[Measured]:
     if quick:
         return [_row("numbers drawn, two humps", _made_days(drawn["two humps"], QUICK_DAYS))]
     prices = price_book(read_table(TABLE), ())
-    claude = _import(data, "claude_code_entire/sessions.jsonl.gz", prices)
-    swe_agent = _import(data, "swe_agent_lite_x3/trajectories.jsonl.gz", prices)
-    trail = _import(data, "trail/traces.jsonl.gz", prices)
-    mini = _past_of(_mini_costs(data))
+    costs = {name: _import(data, file, prices) for name, file in FILES.items()}
+    claude, swe_agent, trail = (past_of_runs(one, prices) for one in costs.values())
+    trials = _mini_trials(data)
+    mini = _past_of([usd for _, usd in trials])
     real = _real_days(claude)
     rows = [
         _row("real days of Claude Code", real, f"{len(real.rows)} days in their order, each from all before it"),
@@ -79,7 +87,22 @@ def measure(data: Data, *, quick: bool) -> list[Measured]:
         *_table("runs of TRAIL's agent", trail),
         *(row for name, past in drawn.items() for row in _table(f"numbers drawn, {name}", past)),
     ]
-    return [*rows, *_new_sorts({"Claude Code": claude, "SWE-agent": swe_agent, "mini-SWE-agent": mini})]
+    tasks = [(run.task, run.cost_usd or 0.0) for run in costs["SWE-agent"]]
+    again = [("SWE-agent", _same_tasks(tasks)), ("mini-SWE-agent", _same_tasks(trials))]
+    projects = [(task.partition("__")[0], usd) for task, usd in tasks]
+    new = [("a project that SWE-agent has not seen", _new_sorts(projects))]
+    new += [
+        (
+            "a model that Claude Code has not used",
+            _new_sorts([(r.model, r.cost_usd or 0.0) for r in costs["Claude Code"]]),
+        )
+    ]
+    rows += [
+        _row(f"the same task once more, {name}", days, f"p90 is {days.width:.2f} x the mean") for name, days in again
+    ]
+    return rows + [
+        Measured(f"p90 covers, {name}", days.covered, how=f"p90 is {days.width:.2f} x the mean") for name, days in new
+    ]
 
 
 def _table(name: str, past: Sequence[PastWork]) -> list[Measured]:
@@ -105,7 +128,7 @@ def _real_days(past: Sequence[PastWork], *, in_tokens: bool = False) -> Days:
     by_day: dict[float, list[PastWork]] = {}
     for one in sorted(past, key=lambda one: one.at):
         by_day.setdefault(one.at // DAY, []).append(one)
-    rows, before = [], list[PastWork]()
+    rows, before = list[Row](), list[PastWork]()
     for number, (_, runs) in enumerate(sorted(by_day.items())):
         if number >= FIRST_DAYS:
             rows.append(_forecast(before, runs, number, in_tokens=in_tokens))
@@ -116,7 +139,7 @@ def _real_days(past: Sequence[PastWork], *, in_tokens: bool = False) -> Days:
 def _made_days(
     past: Sequence[PastWork], days: int, known: Sequence[int] = KNOWN, runs_a_day: Sequence[int] = RUNS_A_DAY
 ) -> Days:
-    rows = []
+    rows = list[Row]()
     for seen in known:
         for runs in runs_a_day:
             chance = random.Random(f"{seen} {runs}")
@@ -126,22 +149,36 @@ def _made_days(
     return Days(tuple(rows))
 
 
-def _new_sorts(agents: dict[str, Sequence[PastWork]]) -> list[Measured]:
-    """No run of the sort itself is known, only those of another agent, as if they were other work of one engine."""
-    rows = []
-    for name, past in agents.items():
-        others = [
-            replace(one, sort=SortOfWork("bench", kind=OTHER)) for n, o in agents.items() if n != name for one in o
-        ]
-        chance = random.Random(name)
-        told = [
-            _forecast([], chance.sample(past, 6), number, others=chance.sample(others, 60)) for number in range(DAYS)
-        ]
-        days = Days(tuple(told))
-        rows.append(
-            Measured(f"p90 covers, a new sort: {name}", days.covered, how=f"p90 is {days.width:.1f} x the mean")
-        )
-    return rows
+def _same_tasks(trials: Sequence[tuple[str, float]]) -> Days:
+    """A day of one run at a task: all earlier runs at it are known, and 60 at other tasks."""
+    tasks = _by_name(trials)
+    chance, rows = random.Random("again"), list[Row]()
+    for name, runs in tasks.items():
+        if len(runs) > 1:
+            others = [one for other, group in tasks.items() if other != name for one in group]
+            strangers = [replace(one, sort=OTHER) for one in chance.sample(others, min(60, len(others)))]
+            rows.append(_forecast(runs[:-1], runs[-1:], len(rows), others=strangers))
+    return Days(tuple(rows))
+
+
+def _new_sorts(trials: Sequence[tuple[str, float]]) -> Days:
+    """Days of six runs of a sort of which none is known, after 60 runs of other sorts."""
+    sorts = {name: runs for name, runs in _by_name(trials).items() if len(runs) >= 12}
+    chance, rows = random.Random("new"), list[Row]()
+    for name, runs in sorts.items():
+        others = [one for other, group in sorts.items() if other != name for one in group]
+        for number in range(DAYS // 3):
+            strangers = [replace(one, sort=OTHER) for one in chance.sample(others, min(60, len(others)))]
+            rows.append(_forecast([], chance.sample(runs, 6), number, others=strangers))
+    return Days(tuple(rows))
+
+
+def _by_name(trials: Sequence[tuple[str, float]]) -> dict[str, list[PastWork]]:
+    found: dict[str, list[PastWork]] = {}
+    for name, usd in trials:
+        if usd > 0:
+            found.setdefault(name, []).append(PastWork(SORT, 0.0, usd, usd * 300_000))
+    return found
 
 
 def _forecast(
@@ -151,7 +188,7 @@ def _forecast(
     *,
     others: Sequence[PastWork] = (),
     in_tokens: bool = False,
-) -> tuple[float, float, float, float]:
+) -> Row:
     evidence = _evidence([*others, *(replace(one, sort=SORT) for one in known)])
     plan = Plan("bench", timetable_of("@daily", "UTC"), (evidence,))
     told: Figures = play([plan], [(StartKey("bench", 0), len(day))], seed, DAYS_PLAYED).total
@@ -168,21 +205,21 @@ def _past_of(costs: Sequence[float]) -> list[PastWork]:
     return [PastWork(SORT, 0.0, usd, usd * 300_000) for usd in costs if usd > 0]
 
 
-def _import(data: Data, name: str, prices: PriceBook) -> list[PastWork]:
+def _import(data: Data, name: str, prices: PriceBook) -> list[RunCost]:
     """Through the importer that users have."""
     with tempfile.TemporaryDirectory() as folder:
         database = Path(folder) / "dataset.db"
         with DatasetWriter.open(database) as writer:
             Importer(writer, prices).take(origin_of(data.path(name), "auto", "bench"))
         with Dataset.open(database) as dataset:
-            runs: list[RunCost] = [cost_of_run(kept.trace, prices) for kept in dataset.runs()]
-    return [one for one in past_of_runs(runs, prices) if one.usd > 0]
+            runs = [cost_of_run(kept.trace, prices) for kept in dataset.runs()]
+    return [run for run in runs if run.cost_usd]
 
 
-def _mini_costs(data: Data) -> list[float]:
+def _mini_trials(data: Data) -> list[tuple[str, float]]:
     """Its steps tell what it has cost so far."""
     return [
-        max((step.get("cost_usd") or 0.0 for step in record["steps"] or ()), default=0.0)
+        (record["task_id"], max((step.get("cost_usd") or 0.0 for step in record["steps"] or ()), default=0.0))
         for record in data.lines("terminal_bench_lb/mini_swe_agent_steps.jsonl.gz")
     ]
 

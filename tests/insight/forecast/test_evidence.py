@@ -57,8 +57,10 @@ def test_a_new_sort_is_as_wide_as_sorts_differ() -> None:
     own, other = evidence(drawn(40)), evidence(drawn(40, sort=OTHER_AGENT))
     assert own.is_own
     assert not other.is_own
-    assert other.sizes.belief.spread > own.sizes.belief.spread
-    assert other.sizes.belief.middle_weight < own.sizes.belief.middle_weight
+    assert own.usd is not None
+    assert other.usd is not None
+    assert other.usd.belief.spread > own.usd.belief.spread
+    assert other.usd.belief.middle_weight < own.usd.belief.middle_weight
 
 
 def test_only_the_latest_runs_count() -> None:
@@ -74,7 +76,8 @@ def test_tasks_that_used_nothing_are_counted_but_not_measured() -> None:
 
 def test_an_engine_that_bills_nothing_is_told_in_tokens() -> None:
     found = evidence([replace(past_work(0.0), tokens=5_000.0)] * 3, is_free=True)
-    assert found.in_tokens
+    assert found.usd is None
+    assert found.tokens is not None
     assert len(found.runs) == 3
     assert find_evidence(wanted(is_free=True), []).circle is Circle.FREE
 
@@ -83,4 +86,5 @@ def test_an_engine_that_bills_nothing_is_told_in_tokens() -> None:
 def test_no_history_is_too_short(count: int) -> None:
     found = evidence(drawn(count))
     assert found.seen == count
-    assert found.sizes.belief.spread > 0
+    assert found.usd is not None
+    assert found.usd.belief.spread > 0

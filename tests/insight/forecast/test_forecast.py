@@ -33,7 +33,7 @@ def test_start_up_and_work_are_told_apart_as_past_tasks_were() -> None:
     assert figures.startup_usd.mean == pytest.approx(0.25 * figures.usd.mean)
     assert figures.startup_usd.mean + figures.work_usd.mean == pytest.approx(figures.usd.mean)
     assert figures.startup_tokens.mean == pytest.approx(0.5 * figures.tokens.mean)
-    assert figures.tokens.mean == pytest.approx(200_000 * figures.usd.mean)
+    assert figures.tokens.mean == pytest.approx(200_000 * figures.usd.mean, rel=0.02)
 
 
 def test_a_warm_cache_saves_what_past_starts_would_have_saved() -> None:

@@ -1,5 +1,6 @@
 """What runs may use: few of them leave much open, many leave little."""
 
+from collections.abc import Sequence
 from math import exp, log
 from random import Random
 from statistics import fmean, stdev
@@ -8,31 +9,37 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.insight.forecast.sizes import Belief, Sizes, learn_sizes, quantile
+from paddock.insight.forecast.sizes import Belief, Sizes, Urn, learn_sizes, quantile
 
 BEFORE = Belief(0.0, 1.0, 0.5, 3.0)
 
 
-def p90_of_one(sizes: Sizes, draws: int = 4_000) -> float:
-    chance = Random(1)
-    return quantile(sorted(sizes.draw(sizes.draw_day(chance), chance)[0] for _ in range(draws)), 0.9)
+def draw(sizes: Sizes, chance: Random, runs: Sequence[float] = ()) -> float:
+    """One run of one day, as a simulation draws it."""
+    above = sizes.smooth * chance.gauss(0.0, 1.0) + (sizes.place(chance.choice(runs)) if runs else 0.0)
+    return sizes.draw_day(chance).size(above)
+
+
+def p90_of_one(runs: Sequence[float], draws: int = 4_000) -> float:
+    chance, sizes = Random(1), learn_sizes(runs, BEFORE)
+    return quantile(sorted(draw(sizes, chance, runs) for _ in range(draws)), 0.9)
 
 
 def test_the_more_runs_are_known_the_narrower_it_gets() -> None:
-    draw = Random(5)
-    runs = [draw.lognormvariate(0.0, 0.5) for _ in range(200)]
-    widths = [p90_of_one(learn_sizes(runs[:count], BEFORE)) for count in (0, 3, 200)]
+    chance = Random(5)
+    runs = [chance.lognormvariate(0.0, 0.5) for _ in range(200)]
+    widths = [p90_of_one(runs[:count]) for count in (0, 3, 200)]
     assert widths == sorted(widths, reverse=True)
     assert widths[-1] == pytest.approx(exp(1.28 * 0.5), rel=0.15), "the quantile of what they were drawn from"
 
 
 @pytest.mark.parametrize("known", [2, 5, 20])
 def test_nine_of_ten_runs_to_come_stay_below_however_few_are_known(known: int) -> None:
-    draw, below, times = Random(known), 0, 300
+    chance, below, times = Random(known), 0, 300
     for _ in range(times):
-        middle = draw.gauss(0.0, 1.0)
-        runs = [draw.lognormvariate(middle, 0.8) for _ in range(known)]
-        below += draw.lognormvariate(middle, 0.8) <= p90_of_one(learn_sizes(runs, BEFORE), 400)
+        middle = chance.gauss(0.0, 1.0)
+        runs = [chance.lognormvariate(middle, 0.8) for _ in range(known)]
+        below += chance.lognormvariate(middle, 0.8) <= p90_of_one(runs, 400)
     assert 0.84 <= below / times <= 0.96
 
 
@@ -50,18 +57,34 @@ def test_what_was_seen_moves_the_middle_towards_it(sizes: list[float]) -> None:
 def test_every_draw_is_a_size(sizes: list[float], seed: int) -> None:
     learnt, chance = learn_sizes(sizes, BEFORE), Random(seed)
     for _ in range(5):
-        size, like = learnt.draw(learnt.draw_day(chance), chance)
-        assert 0.0 < size < float("inf")
-        assert (like is None) == (not sizes)
-        assert like is None or 0 <= like < len(sizes)
+        assert 0.0 < draw(learnt, chance, sizes) < float("inf")
 
 
 def test_runs_that_always_cost_the_same_are_forecast_closely() -> None:
-    sizes = learn_sizes([2.0] * 60, BEFORE)
-    chance = Random(2)
-    drawn = [log(sizes.draw(sizes.draw_day(chance), chance)[0]) for _ in range(2_000)]
+    runs = [2.0] * 60
+    sizes, chance = learn_sizes(runs, BEFORE), Random(2)
+    drawn = [log(draw(sizes, chance, runs)) for _ in range(2_000)]
     assert fmean(drawn) == pytest.approx(log(2.0), abs=0.05)
-    assert stdev(drawn) < 0.3
+    assert stdev(drawn) < 0.4
+
+
+@given(st.integers(1, 20), st.integers(1, 60), st.integers(0, 1000))
+def test_an_urn_gives_what_was_seen_and_more_of_what_it_gave(seen: int, draws: int, seed: int) -> None:
+    urn, chance = Urn(seen), Random(seed)
+    assert all(0 <= urn.draw(chance) < seen for _ in range(draws))
+
+
+def test_days_from_an_urn_differ_more_than_days_of_independent_runs() -> None:
+    """Of ten runs one was dear; how many of 24 will be is open."""
+    chance = Random(3)
+
+    def dear() -> int:
+        urn = Urn(10)
+        return sum(urn.draw(chance) == 0 for _ in range(24))
+
+    counts = [dear() for _ in range(2_000)]
+    assert fmean(counts) == pytest.approx(2.4, rel=0.1)
+    assert stdev(counts) > 1.5 * (24 * 0.1 * 0.9) ** 0.5
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=50), st.floats(0.0, 1.0))

@@ -18,9 +18,9 @@ MOST_RUNS = 100
 """The latest ones: more would make a forecast surer of the past than of tomorrow."""
 NEAREST_ENOUGH = 5
 """With fewer tasks of the same series, those of the same kind count as much."""
-KIND_SPREAD = 0.7
-"""How much the logarithms of two kinds of work of one engine differ, beyond what runs of either do. SWE-agent,
-mini-SWE-agent and people's sessions with Claude Code differ by 0.8 to 1.6, kinds of work of one agent by less."""
+KIND_SPREAD = 0.5
+"""How much the logarithms of two kinds of work of one engine differ, beyond what runs of either do. For two tasks of
+SWE-bench Lite it is 0.4, for two projects 0.2."""
 PRIOR_SPREAD = 1.0
 """Standard deviation of the logarithm of what runs of one sort use: 0.64 in 826 runs of SWE-agent on SWE-bench Lite,
 1.0 in 159 of mini-SWE-agent on Terminal-Bench, 1.26 in 284 sessions of people with Claude Code."""
@@ -61,14 +61,14 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """`runs` are drawn from, of `circle`; `sizes` are in dollars, or in tokens where runs cost nothing. `idle` is how
-    many of the tasks that were seen used nothing at all. `attempts` is their mean."""
+    """`runs` are drawn from, of `circle`; `usd` and `tokens` are how much they use, None where that is nothing. `idle`
+    is how many of the tasks that were seen used nothing at all. `attempts` is their mean."""
 
     wanted: Wanted
     circle: Circle
     runs: tuple[PastWork, ...]
-    sizes: Sizes
-    in_tokens: bool = False
+    usd: Sizes | None
+    tokens: Sizes | None
     idle: int = 0
 
     @property
@@ -105,16 +105,24 @@ def find_evidence(wanted: Wanted, past: Sequence[PastWork], imported: Sequence[P
     else:
         circle, runs = circles[nearest]
     runs = runs[-MOST_RUNS:]
-    in_tokens = wanted.is_free or (bool(runs) and not any(one.usd for one in runs) and any(one.tokens for one in runs))
     wider = [] if nearest is None else next((group for _, group in circles[nearest + 1 :] if group), [])
-    before = _belief_of(wanted, wider, in_tokens, is_other_work=circle not in (Circle.SERIES, Circle.KIND))
-    used = [one for one in runs if _size(one, in_tokens) > 0]
+    is_free = wanted.is_free or (any(one.tokens for one in runs) and not any(one.usd for one in runs))
+    used = tuple(one for one in runs if (one.tokens if is_free else one.usd) > 0)
+    counts = not used or any(one.tokens for one in used)
+    usd = _learn(wanted.guess_usd, circle, [one.usd for one in used], [one.usd for one in wider])
+    tokens = _learn(wanted.guess_tokens, circle, [one.tokens for one in used], [one.tokens for one in wider])
+    idle = len(runs) - len(used)
+    return Evidence(wanted, circle, used, None if is_free else usd, tokens if counts else None, idle)
+
+
+def _learn(guess: float, circle: Circle, sizes: Sequence[float], wider: Sequence[float]) -> Sizes:
+    """`wider` are sizes of the next wider circle."""
+    own = [size for size in sizes if size > 0]
     if circle in (Circle.SERIES, Circle.KIND, Circle.AGENT):
-        sizes = learn_sizes([_size(one, in_tokens) for one in used], before)
-    else:
-        # Of other work: it tells where to begin, and no more.
-        sizes = Sizes(_belief_of(wanted, used, in_tokens, is_other_work=True), ())
-    return Evidence(wanted, circle, tuple(used), sizes, in_tokens, len(runs) - len(used))
+        is_other = circle is Circle.AGENT
+        return learn_sizes(own, _believe(guess, wider, is_other_work=is_other))
+    # Of other work: it tells where to begin, and no more.
+    return Sizes(_believe(guess, own, is_other_work=True))
 
 
 def _circles(
@@ -147,17 +155,12 @@ def _nearest(circles: Sequence[tuple[Circle, Sequence[PastWork]]]) -> int | None
     return next((index for index, (_, group) in enumerate(circles) if group), None)
 
 
-def _belief_of(wanted: Wanted, runs: Sequence[PastWork], in_tokens: bool, *, is_other_work: bool) -> Belief:
+def _believe(guess: float, sizes: Sequence[float], *, is_other_work: bool) -> Belief:
     """Before any run of its own sort: what others used, and by how much one sort may differ from another."""
-    logs = [log(size) for one in runs[-MOST_RUNS:] if (size := _size(one, in_tokens)) > 0]
-    guess = wanted.guess_tokens if in_tokens else wanted.guess_usd
+    logs = [log(size) for size in sizes[-MOST_RUNS:] if size > 0]
     first = Belief(log(max(guess, 1e-6)), PRIOR_SPREAD, MIDDLE_WEIGHT, SPREAD_WEIGHT)
     if not logs:
         return first
     told = first.after(logs)
     spread = sqrt(told.spread**2 + KIND_SPREAD**2) if is_other_work else told.spread
     return Belief(told.middle, spread, MIDDLE_WEIGHT, SPREAD_WEIGHT)
-
-
-def _size(one: PastWork, in_tokens: bool) -> float:
-    return one.tokens if in_tokens else one.usd

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from paddock.insight.forecast.evidence import Evidence
 from paddock.insight.forecast.figures import Figures, range_of
 from paddock.insight.forecast.past import PastWork
-from paddock.insight.forecast.sizes import DaySizes, Sizes
+from paddock.insight.forecast.sizes import DaySizes, Urn
 from paddock.insight.forecast.starts import Plan, StartKey
 
 DAYS_PLAYED = 4_000
@@ -23,6 +23,10 @@ MOST_DRAWS = 200_000
 STARTUP_SHARE, STARTUP_TOKENS_SHARE, WARM_SHARE = 0.30, 0.45, 0.15
 """Where nobody can tell: what start-up context is of cost and of input tokens, and what a warm cache saves of the cost,
 as measured in 284 sessions of people with Claude Code."""
+
+
+NOTHING = DaySizes(0.0, 0.0)
+"""Of what is not used at all."""
 
 
 class _Sums:
@@ -69,94 +73,111 @@ def play(
     counts = dict(starts)
     days = max(LEAST_PLAYED, min(most_days, MOST_DRAWS // max(1, sum(counts.values()))))
     sums, total = {plan.name: _Sums(days) for plan in plans}, _Sums(days)
-    sorts = dict[int, list[tuple[DaySizes, float]]]()
+    tasks = {plan.name: plan.tasks for plan in plans}
+    sorts = dict[int, list[_Day]]()
     for key, count in counts.items():
-        evidence = next(plan for plan in plans if plan.name == key.plan).tasks[key.task]
+        evidence = tasks[key.plan][key.task]
         # Schedules that rest on the same evidence have the same sort of day.
         if id(evidence) not in sorts:
-            sorts[id(evidence)] = _draw_days(evidence, days, Random(f"{seed} {evidence.wanted.sort}"))
+            sorts[id(evidence)] = _draw_days(evidence, days, f"{seed} {evidence.wanted.sort}")
         # With chance of its own, so that one schedule's figures do not depend on which others there are.
-        chance = Random(f"{seed} {key}")
-        runs = Runs.of(evidence, is_warm=key.is_warm)
-        for number, (day, idle) in enumerate(sorts[id(evidence)]):
-            at_work = count if not idle else sum(chance.random() >= idle for _ in range(count))
+        chance, runs = Random(f"{seed} {key}"), Runs.of(evidence, is_warm=key.is_warm)
+        for number, day in enumerate(sorts[id(evidence)]):
+            at_work = count if not day.idle else sum(chance.random() >= day.idle for _ in range(count))
             use = runs.draw(at_work, day, chance)
             sums[key.plan].add(number, use)
             total.add(number, use)
     return Played({name: one.figures for name, one in sums.items()}, total.figures)
 
 
-def _draw_days(evidence: Evidence, days: int, chance: Random) -> list[tuple[DaySizes, float]]:
-    return [(evidence.sizes.draw_day(chance), _draw_idle(evidence, chance)) for _ in range(days)]
+@dataclass(frozen=True, slots=True)
+class _Day:
+    """One day of a sort of work: how much its runs use, and the share of its tasks that use nothing, such as those
+    whose agent never ran. `usd` and `tokens` are 0 with a spread of 0 where there is nothing to use."""
+
+    usd: DaySizes
+    tokens: DaySizes
+    urn: Urn
+    idle: float = 0.0
 
 
-def _draw_idle(evidence: Evidence, chance: Random) -> float:
-    """The share of tasks that use nothing, such as those whose agent never ran."""
-    return chance.betavariate(evidence.idle, len(evidence.runs) + 1.0) if evidence.idle else 0.0
+def _draw_days(evidence: Evidence, days: int, seed: str) -> list[_Day]:
+    """A day that is dear is one of many tokens: both are drawn with the same luck."""
+    lucks = Random(seed), Random(seed)
+    idle, chance = evidence.idle, Random(f"{seed} idle")
+    drawn = []
+    for _ in range(days):
+        usd, tokens = (
+            NOTHING if sizes is None else sizes.draw_day(luck)
+            for sizes, luck in zip((evidence.usd, evidence.tokens), lucks, strict=True)
+        )
+        share = chance.betavariate(idle, len(evidence.runs) + 1.0) if idle else 0.0
+        drawn.append(_Day(usd, tokens, Urn(len(evidence.runs)), share))
+    return drawn
 
 
 @dataclass(frozen=True, slots=True)
-class _Shares:
-    """What a run that resembles a past one has for each dollar, or for each token where it costs nothing."""
+class _Like:
+    """A run that was seen: its places in the shapes of both sizes, and what shares of them are start-up context."""
 
-    usd: float
-    startup_usd: float
-    tokens: float
-    startup_tokens: float
+    usd_above: float = 0.0
+    tokens_above: float = 0.0
+    startup_share: float = STARTUP_SHARE
+    warm_share: float = WARM_SHARE
+    tokens_share: float = STARTUP_TOKENS_SHARE
 
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """Of one sort, each with a cold start or each with a warm one. `by_past` are in the order of the runs that were
-    seen; where a size resembles none of them, any of them tells the shares."""
+    """Of one sort, each with a cold start or each with a warm one. `seen` has one that stands for all if none was."""
 
-    sizes: Sizes
-    most: float
-    by_past: tuple[_Shares, ...]
+    seen: tuple[_Like, ...]
+    has_shape: bool
+    usd_smooth: float
+    tokens_smooth: float
+    most_usd: float
+    is_warm: bool
 
     @classmethod
     def of(cls, evidence: Evidence, *, is_warm: bool) -> "Runs":
-        wanted = evidence.wanted
-        most = wanted.most_usd if wanted.most_usd is not None and not evidence.in_tokens else inf
-        pasts = evidence.runs or (None,)
-        return cls(evidence.sizes, most, tuple(_shares_of(evidence, past, is_warm=is_warm) for past in pasts))
+        most = evidence.wanted.most_usd
+        usd, tokens = evidence.usd, evidence.tokens
+        likes = [_like(evidence, past) for past in evidence.runs]
+        return cls(
+            tuple(likes) or (_Like(),),
+            bool(likes),
+            0.0 if usd is None else usd.smooth,
+            0.0 if tokens is None else tokens.smooth,
+            inf if most is None else most,
+            is_warm,
+        )
 
-    def draw(self, count: int, day: DaySizes, chance: Random) -> Use:
+    def draw(self, count: int, day: _Day, chance: Random) -> Use:
         """The sums of so many runs on that day."""
         usd, startup_usd, tokens, startup_tokens = 0.0, 0.0, 0.0, 0.0
-        draw, shares, most = self.sizes.draw, self.by_past, self.most
+        has_usd, has_tokens = day.usd is not NOTHING, day.tokens is not NOTHING
         for _ in range(count):
-            size, like = draw(day, chance)
-            share = shares[like if like is not None else int(chance.random() * len(shares))]
-            if size > most:
-                size = most
-            usd += size * share.usd
-            startup_usd += size * share.startup_usd
-            tokens += size * share.tokens
-            startup_tokens += size * share.startup_tokens
+            luck = chance.gauss(0.0, 1.0)
+            like = self.seen[day.urn.draw(chance) if self.has_shape else 0]
+            if has_usd:
+                cost = min(self.most_usd, day.usd.size(like.usd_above + self.usd_smooth * luck))
+                saved = like.warm_share if self.is_warm else 0.0
+                usd += cost * (1.0 - saved)
+                startup_usd += cost * (like.startup_share - saved)
+            if has_tokens:
+                used = day.tokens.size(like.tokens_above + self.tokens_smooth * luck)
+                tokens += used
+                startup_tokens += used * like.tokens_share
         return usd, startup_usd, tokens, startup_tokens
 
 
-def _shares_of(evidence: Evidence, past: PastWork | None, *, is_warm: bool) -> _Shares:
-    startup, warm, read = _split_of(past)
-    if evidence.in_tokens:
-        return _Shares(0.0, 0.0, 1.0, read)
-    saved = warm if is_warm else 0.0
-    wanted = evidence.wanted
-    if past is not None and past.usd:
-        tokens = past.tokens / past.usd
-    else:
-        tokens = wanted.guess_tokens / wanted.guess_usd if wanted.guess_usd else 0.0
-    return _Shares(1.0 - saved, startup - saved, tokens, tokens * read)
-
-
-def _split_of(past: PastWork | None) -> tuple[float, float, float]:
-    """Start-up's share of money, what a warm cache saves of it, and start-up's share of tokens."""
-    if past is None:
-        return STARTUP_SHARE, WARM_SHARE, STARTUP_TOKENS_SHARE
+def _like(evidence: Evidence, past: PastWork) -> _Like:
     startup = STARTUP_SHARE if past.startup_share is None else past.startup_share
     # Where nobody knows how warm its start was, it may have been as warm as the next one will be.
     warm = 0.0 if past.warm_share is None else min(past.warm_share, startup)
-    if past.startup_tokens_share is not None:
-        return startup, warm, past.startup_tokens_share
-    return startup, warm, STARTUP_TOKENS_SHARE if past.startup_share is None else past.startup_share
+    tokens_share = past.startup_tokens_share
+    if tokens_share is None:
+        tokens_share = STARTUP_TOKENS_SHARE if past.startup_share is None else past.startup_share
+    usd = 0.0 if evidence.usd is None else evidence.usd.place(past.usd)
+    tokens = 0.0 if evidence.tokens is None else evidence.tokens.place(past.tokens)
+    return _Like(usd, tokens, startup, warm, tokens_share)

@@ -49,43 +49,78 @@ class DaySizes:
     middle: float
     spread: float
 
+    def size(self, above: float) -> float:
+        """Of a run that is so many spreads above the middle."""
+        return exp(min(self.middle + self.spread * above, LARGEST_LOG))
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The logarithms of the sizes of `count` runs of the same sort."""
+
+    count: int
+    middle: float
+    spread: float
+
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """`shape` are the runs that were seen, each by how many spreads it was above their middle, and drawn in towards it
-    by as much as chance is added: the fewer there are, the less their own places say."""
+    """What is believed of runs to come, and those that were `seen`, None if none was. The places of these among each
+    other are drawn in towards their middle, and as much chance is added: the fewer there are, the less they say."""
 
     belief: Belief
-    shape: tuple[float, ...]
-    smooth: float = 1.0
+    seen: Seen | None = None
+
+    @property
+    def smooth(self) -> float:
+        """The share of a place that is chance, as a standard deviation."""
+        return 1.0 if self.seen is None else min(1.0, self.seen.count**-0.2)
+
+    def place(self, size: float) -> float:
+        """Of a run that was seen, in spreads above the middle; 0 where that says nothing."""
+        if self.seen is None or size <= 0 or self.seen.spread <= LEAST_SPREAD:
+            return 0.0
+        return sqrt(1.0 - self.smooth**2) * (log(size) - self.seen.middle) / self.seen.spread
 
     def draw_day(self, chance: Random) -> DaySizes:
         """One of the days that are possible as far as anybody knows."""
         belief = self.belief
         drawn = 2.0 * chance.gammavariate(belief.spread_weight / 2.0, 1.0)
         spread = belief.spread * sqrt(belief.spread_weight / max(drawn, 1e-9))
-        return DaySizes(belief.middle + chance.gauss(0.0, 1.0) * spread / sqrt(belief.middle_weight), spread)
+        return DaySizes(belief.middle + chance.gauss(0.0, 1.0) * spread * self._doubt, spread)
 
-    def draw(self, day: DaySizes, chance: Random) -> tuple[float, int | None]:
-        """The size of one run on that day, and which of those that were seen it resembles, None if there is none."""
-        shape, above = self.shape, chance.gauss(0.0, 1.0)
-        if not shape:
-            return exp(min(day.middle + day.spread * above, LARGEST_LOG)), None
-        like = int(chance.random() * len(shape))
-        return exp(min(day.middle + day.spread * (shape[like] + self.smooth * above), LARGEST_LOG)), like
+    @property
+    def _doubt(self) -> float:
+        """How unsure the middle is, in spreads. A part of that is in the shape: see `Urn`."""
+        in_shape = 0.0 if self.seen is None else (1.0 - self.smooth**2) / self.seen.count
+        return sqrt(max(0.0, 1.0 / self.belief.middle_weight - in_shape))
+
+
+class Urn:
+    """The runs that were seen, as they are drawn for one day: each one drawn goes back with another like it. So days
+    differ in their shape as much as is open after so few runs (the Bayesian bootstrap, as Polya's urn)."""
+
+    __slots__ = ("_drawn", "_seen")
+
+    def __init__(self, seen: int) -> None:
+        self._seen = seen
+        self._drawn: list[int] = []
+
+    def draw(self, chance: Random) -> int:
+        at = int(chance.random() * (self._seen + len(self._drawn)))
+        number = at if at < self._seen else self._drawn[at - self._seen]
+        self._drawn.append(number)
+        return number
 
 
 def learn_sizes(sizes: Sequence[float], before: Belief) -> Sizes:
     """`sizes` are above 0."""
     logs = [log(size) for size in sizes]
     if not logs:
-        return Sizes(before, ())
+        return Sizes(before)
     mean = fmean(logs)
     spread = sqrt(sum((value - mean) ** 2 for value in logs) / len(logs))
-    smooth = min(1.0, len(logs) ** -0.2)
-    kept = sqrt(1.0 - smooth * smooth)
-    shape = tuple(kept * (value - mean) / spread if spread > LEAST_SPREAD else 0.0 for value in logs)
-    return Sizes(before.after(logs), shape, smooth)
+    return Sizes(before.after(logs), Seen(len(logs), mean, spread))
 
 
 def quantile(ordered: Sequence[float], share: float) -> float:
