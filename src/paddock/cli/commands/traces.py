@@ -9,9 +9,9 @@ SUBCOMMANDS: dict[str, str] = {
     "show": "traces_show",
     "diff": "traces_diff",
     "import": "traces_import",
-    "forget": "traces_forget",
     "export": "traces_export",
     "rebuild": "traces_rebuild",
+    "forget": "traces_forget",
     "crosscheck": "traces_crosscheck",
 }
 """By name the module, which has it as `NAME_command`, in the order in which help lists them."""

@@ -45,9 +45,9 @@ _HEARD_SECONDS = 0.2
 def import_command(
     ctx: click.Context, paths: tuple[str, ...], form: str, label: str | None, dry_run: bool, as_json: bool
 ) -> None:
-    """Import runs of agents from files, folders or - for standard input, also compressed with gzip.
+    """Import runs of agents that Paddock did not start.
 
-    Taken are what claude, codex, opencode, gemini, qwen and SWE-agent leave behind, OpenTelemetry spans, and neutral
+    PATH is a file, a folder, or - for standard input, also compressed with gzip. Taken are what claude, codex, opencode, gemini, qwen and SWE-agent leave behind, OpenTelemetry spans, and neutral
     JSON lines, to which anything can be converted: docs/reference/traces.md. Importing the same PATH again replaces
     what it gave before.
     """

@@ -13,7 +13,10 @@ def import_lines(view: ImportView) -> Iterator[str]:
     verb = "would import" if view.dry_run else "imported"
     formats = ", ".join(f"{one.count:,} as {one.name}" for one in view.formats)
     files = plural(view.files, "file")
-    yield f"{verb} {plural(view.runs, 'run')} with {plural(view.steps, 'step')} from {files}"
+    if view.runs:
+        yield f"{verb} {plural(view.runs, 'run')} with {plural(view.steps, 'step')} from {files}"
+    else:
+        yield f"found no run in {files}" if not view.doubled else f"found nothing new in {files}"
     if formats:
         yield f"  taken as  {formats}"
     yield from _labels(view)

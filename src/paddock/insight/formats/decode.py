@@ -5,6 +5,7 @@ long texts lose their middle, long lists their end.
 """
 
 import json
+import re
 from typing import Any
 
 import msgspec
@@ -14,6 +15,7 @@ LENIENT_BYTES = 16 * 1024 * 1024
 BUDGET_BYTES = 32 * 1024 * 1024
 LONGEST_TEXT = 256 * 1024
 _DEEPEST = 60
+_PLACE = re.compile(r" \(byte \d+\)\Z")
 _MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
 _ANY = msgspec.json.Decoder()
@@ -41,14 +43,17 @@ def decode_json(data: bytes) -> Any:
 
 
 def _leniently(data: bytes, problem: str) -> Any:
+    why = _PLACE.sub("", problem.removeprefix("JSON is malformed: "))[:120]
+    if "truncated" in why:
+        why = "it was cut"
     if len(data) > LENIENT_BYTES:
-        raise NotJson(f"is not JSON: {problem[:120]}")
+        raise NotJson(f"is not JSON: {why}")
     try:
         return json.loads(data.decode("utf-8", "replace"))
     except RecursionError:
         raise NotJson("is nested too deeply") from None
     except (ValueError, MemoryError):
-        raise NotJson(f"is not JSON: {problem[:120]}") from None
+        raise NotJson(f"is not JSON: {why}") from None
 
 
 def _bounded(data: bytes | msgspec.Raw, budget: _Budget, depth: int) -> Any:
