@@ -2,6 +2,7 @@
 
 import {html} from "../../lib/ui.js";
 import {grouped, money, plural} from "../../lib/format.js";
+import {convoyPath} from "../../lib/route.js";
 import {Bar} from "../bar.js";
 
 const GROUPS = ["agent", "engine", "day", "convoy"];
@@ -11,7 +12,8 @@ const OUTCOMES_SHOWN = 5;
 export function Tables({found: {crew, engines, costs}}) {
   return html`<${Crew} rows=${crew} />
     <${Engines} rows=${engines} />
-    <div class="two">${GROUPS.map((by) => html`<${CostTable} key=${by} by=${by} costs=${costs[by]} />`)}</div>`;
+    <div class="two">${GROUPS.map((by) => html`<${CostTable} key=${by} by=${by} costs=${costs[by]}
+      engines=${engines} />`)}</div>`;
 }
 
 function Crew({rows}) {
@@ -29,10 +31,13 @@ function Crew({rows}) {
 function CrewRow({row}) {
   const share = row.landed_share == null ? "nothing decided" : `${Math.round(row.landed_share * 100)} % landed`;
   const parts = [{of: "landed", value: row.landed}, {of: "failed", value: row.failed}];
+  const of = {agent: row.agent ?? "", engine: row.engine};
   return html`<tr><td>${row.agent ?? html`<span class="dim">none</span>`}</td><td>${row.engine}</td>
     <td class="share"><${Bar} parts=${parts} most=${row.decided} label=${share} /></td>
-    <td class="num">${grouped(row.landed)} of ${grouped(row.decided)}</td><td class="num">${row.failed}</td>
-    <td class="num">${grouped(row.tasks)}</td><td class="num">${grouped(row.attempts)}</td>
+    <td class="num"><a href=${onBoard({...of, phase: "landed"})}>${grouped(row.landed)}</a> of ${grouped(row.decided)}
+      </td>
+    <td class="num"><a href=${onBoard({...of, phase: "failed"})}>${row.failed}</a></td>
+    <td class="num"><a href=${onBoard(of)}>${grouped(row.tasks)}</a></td><td class="num">${grouped(row.attempts)}</td>
     <td class="num"><${Cost} usd=${row.cost_usd} /></td><td class="num"><${Cost} usd=${row.per_landed_usd} /></td>
       </tr>`;
 }
@@ -54,13 +59,12 @@ function EngineRow({row}) {
     <td class="share"><${Bar} parts=${parts} most=${row.attempts} label=${`${row.useful} of ${row.attempts}`} /></td>
     <td class="num">${grouped(row.useful)} of ${grouped(row.attempts)}</td>
     <td><span class="ev">
-      ${outcomes.slice(0, OUTCOMES_SHOWN).map(([outcome, count]) => html`<span class="chip">
-        ${outcome.replaceAll("_", " ")} ${count}
-        </span>`)}
+      ${outcomes.slice(0, OUTCOMES_SHOWN).map(([outcome, count]) => html`<a class="chip" key=${outcome}
+        href=${inLog(outcome)}>${outcome.replaceAll("_", " ")} ${count}</a>`)}
       ${more > 0 && html`<span class="dim">${more} more</span>`}</span></td></tr>`;
 }
 
-function CostTable({by, costs}) {
+function CostTable({by, costs, engines}) {
   const rows = sorted(costs.rows, by);
   const most = Math.max(...rows.map((row) => row.cost_usd ?? 0), 0.01);
   return html`<section class="panel"><header><h2>Cost by ${by}</h2><span class="end">${plural(rows.length, by)}</span>
@@ -69,16 +73,34 @@ function CostTable({by, costs}) {
       <thead><tr><th>${by}</th><th><span class="hide">share</span></th>
         <th class="num">cost</th><th class="num">turns</th><th class="num">tokens</th></tr></thead>
       <tbody>${rows.slice(0, ROWS).map((row) => html`
-        <${CostRow} key=${row[by]} name=${row[by]} row=${row} most=${most} />`)}</tbody></table>
+        <${CostRow} key=${row[by]} name=${row[by]} row=${row} most=${most}
+          to=${pathOf(by, row[by], engines)} />`)}</tbody></table>
       <${More} count=${rows.length - ROWS} command=${`paddock costs --by ${by}`} /></div></section>`;
 }
 
-function CostRow({name, row, most}) {
-  return html`<tr><td class="cut">${name}</td>
+function CostRow({name, row, most, to}) {
+  return html`<tr><td class="cut">${to ? html`<a href=${to}>${name}</a>` : name}</td>
     <td class="share"><${Bar} parts=${[{of: "ready", value: row.cost_usd ?? 0}]} most=${most}
       label=${money(row.cost_usd) || "unknown"} /></td>
     <td class="num"><${Cost} usd=${row.cost_usd} /></td><td class="num">${grouped(row.turns)}</td>
     <td class="num">${grouped(row.input_tokens + row.output_tokens)}</td></tr>`;
+}
+
+/** Where its tasks are. What no agent did stands under the name of its engine. */
+function pathOf(by, name, engines) {
+  if (by === "convoy") return name === "none" ? onBoard({convoy: ""}) : convoyPath(name);
+  if (by === "engine") return onBoard({engine: name});
+  if (by === "day") return null;
+  return onBoard(engines.some((row) => row.engine === name) ? {agent: "", engine: name} : {agent: name});
+}
+
+function onBoard(fields) {
+  const words = Object.entries(fields).map(([name, value]) => `${name}="${value.replace(/["\\]/g, "\\$&")}"`);
+  return `/?${new URLSearchParams({filter: words.join(" ")})}`;
+}
+
+function inLog(outcome) {
+  return `/log?${new URLSearchParams({kind: "attempt.ended", text: outcome})}`;
 }
 
 /** Unknown is not zero. */

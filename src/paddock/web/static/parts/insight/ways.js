@@ -5,13 +5,13 @@ import {grouped, plural} from "../../lib/format.js";
 import {Attempts, Panel, useTold} from "./told.js";
 
 const BAR = 8;
-const AGAIN_ROOM = 40;
+const AGAIN_ROOM = 18;
 const DIGIT = 7;
 
 export function Ways({since}) {
   const told = useTold("insight/ways", {since});
   const [chosen, setChosen] = useState(null);
-  return html`<${Panel} title="Ways the work takes" told=${told} end="click a band for its attempts · width is count"
+  return html`<${Panel} title="Ways the work takes" told=${told} end="width is how many"
     draw=${({picture}) => (picture.attempts
       ? html`<div class="in pic"><${Picture} picture=${picture} chosen=${chosen} choose=${setChosen} /></div>
         <${Chosen} picture=${picture} chosen=${chosen} />`
@@ -69,7 +69,7 @@ function Again({picture: {again, columns, height}}) {
 function Chosen({picture, chosen}) {
   const [kind, index] = (chosen ?? "").split(" ");
   const one = kind === "band" ? picture.bands[index] : picture.places[index];
-  if (!one) return html`<p class="about dim">Nothing is chosen.</p>`;
+  if (!one) return html`<p class="about dim">Click a band or a bar to see its attempts.</p>`;
   const words = kind === "band" ? one.title : `${one.name}: ${grouped(one.count)}`;
   return html`<div class="about" aria-live="polite"><b>${words}</b>
     <${Attempts} names=${one.attempts} count=${one.count} /></div>`;
