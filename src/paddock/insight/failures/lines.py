@@ -37,6 +37,21 @@ _HINTS = (
 )
 _NOTHING = frozenset({"unset", "none", "null", "unknown", "n/a", "false", "error", "failed", "failure"})
 _TRIED_AGAIN = ("retrying (retry", "warning: retrying", "will retry", "retrying in", "reconnecting")
+_CODE = (
+    "raise ",
+    "except ",
+    "except:",
+    "return ",
+    "def ",
+    "class ",
+    "import ",
+    "from ",
+    "if ",
+    "elif ",
+    "assert ",
+    "throw ",
+    "#",
+)
 _FRAMES = ('file "', "at ", "in <module>", "^^^", "~~~", "...<", "from /", "goroutine ", "stack backtrace")
 
 
@@ -109,7 +124,14 @@ def _is_noise(line: str) -> bool:
     low = line[:80].lower()
     if low.startswith(_HINTS) or low.startswith(_FRAMES) or any(words in low for words in _TRIED_AGAIN):
         return True
-    return _is_prompt(line)
+    return _is_code(low) or _is_prompt(line)
+
+
+def _is_code(low: str) -> bool:
+    """A line of a program that somebody reads, with or without its number, or that a traceback quotes."""
+    number, mark, rest = low.partition(":")
+    listed = mark and number.isdigit() and rest.startswith((" ", "\t"))
+    return (rest.lstrip() if listed else low.lstrip("+-")).startswith(_CODE)
 
 
 def _is_prompt(line: str) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from paddock.insight.failures.lines import CALL, ERROR, OUTPUT, STEP, Line, window_of
-from paddock.insight.failures.salience import Reader, Salient
+from paddock.insight.failures.salience import Reader, Salient, Work
 from paddock.insight.failures.speech import shows_speech
 from paddock.insight.failures.vocabulary import FailureCause
 from paddock.insight.trace import EndState, KeptTrace, Result
@@ -60,10 +60,10 @@ class Reading:
 def read_run(kept: KeptTrace, reader: Reader, refused: Sequence[int], *, tells_steps: bool) -> Reading:
     """`tells_steps`: other runs of the same source have steps, so that one without any made none."""
     window = window_of(kept, refused)
-    worked = kept.step_count > 0
-    read = (reader.salient(line, kept.trace.task, worked=worked) for line in window)
-    lines = tuple(found for found in read if found is not None and (found.tells or not _is_work(found, worked=worked)))
-    root = _root_of(lines) or _last_resort(window, lines, worked=worked)
+    work = _work_of(kept)
+    read = (reader.salient(line, kept.trace.task, work) for line in window)
+    lines = tuple(found for found in read if found is not None and (found.tells or not _is_work(found, work)))
+    root = _root_of(lines) or _last_resort(window, lines, work)
     symptom, key = _symptom_of(kept, lines)
     spoke = _has_spoken(kept, window, lines, refused, tells_steps=tells_steps)
     return Reading(
@@ -77,9 +77,15 @@ def read_run(kept: KeptTrace, reader: Reader, refused: Sequence[int], *, tells_s
     )
 
 
-def _is_work(salient: Salient, *, worked: bool) -> bool:
+def _work_of(kept: KeptTrace) -> Work:
+    if not kept.step_count:
+        return Work.NONE
+    return Work.ENDED if kept.trace.end_state is EndState.OK else Work.BROKEN_OFF
+
+
+def _is_work(salient: Salient, work: Work) -> bool:
     """What fails in the course of the work, and what is said of it, is different each time and tells nothing."""
-    return salient.line.where == STEP or (worked and salient.line.where == OUTPUT)
+    return salient.line.where == STEP or (work is not Work.NONE and salient.line.where == OUTPUT)
 
 
 def _root_of(lines: tuple[Salient, ...]) -> Salient | None:
@@ -91,7 +97,7 @@ def _weight(salient: Salient) -> tuple[int, int, int]:
     return salient.strength, _TRUST[salient.line.where], -salient.line.place
 
 
-def _last_resort(window: Sequence[Line], lines: tuple[Salient, ...], *, worked: bool) -> Salient | None:
+def _last_resort(window: Sequence[Line], lines: tuple[Salient, ...], work: Work) -> Salient | None:
     """What follows from many causes tells of one if it is the last thing that is heard of a run."""
     weak = [salient for salient in lines if salient.strength > 0]
     if not weak:
@@ -102,7 +108,7 @@ def _last_resort(window: Sequence[Line], lines: tuple[Salient, ...], *, worked: 
         return replace(said[-1], strength=USUAL)
     outputs = [line.place for line in window if line.where == OUTPUT]
     is_final = bool(outputs) and final.line.where == OUTPUT and final.line.place >= outputs[-1] - FINAL_LINES
-    return replace(final, strength=USUAL) if is_final and not worked else final
+    return replace(final, strength=USUAL) if is_final and work is Work.NONE else final
 
 
 def _templates(lines: tuple[Salient, ...], *, is_clear: bool) -> frozenset[str]:

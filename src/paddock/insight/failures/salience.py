@@ -1,6 +1,7 @@
 """Lines that may say why: those that name a trouble, and those with a word for one."""
 
 from dataclasses import dataclass
+from enum import Enum
 from functools import cache
 
 from paddock.insight.failures.lines import CALL, OUTPUT, STEP, Line
@@ -19,6 +20,15 @@ _NAMING = frozenset({"missing-module", "missing-command", "missing-library", "po
 """Signs of which what is quoted matters: another module is another cause."""
 _GUESS = ("warning:", "warn ", "[warn", "warn:", "deprecat", "debug", "info:", "[info")
 MOST_WORDS = 40
+
+
+class Work(Enum):
+    """What the agent did, as far as is known. An error that it met in its work was likely its own, and one that it met
+    and then ended as it wanted to kept it from nothing."""
+
+    NONE = "none"
+    BROKEN_OFF = "broken off"
+    ENDED = "ended"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +72,7 @@ class Reader:
         self._signs: dict[str, tuple[Sign | None, bool]] = {}
         self._book = signs
 
-    def salient(self, line: Line, task: str, *, worked: bool) -> Salient | None:
-        """`worked`: the agent was at work when it failed, and an error that it met was likely its own."""
+    def salient(self, line: Line, task: str, work: Work) -> Salient | None:
         known = self._signs.get(line.text)
         if known is None:
             words = words_in(line.text)
@@ -75,19 +84,21 @@ class Reader:
             return None
         template = mask(line.text, task, keeps_quoted=sign is not None and sign.name in _NAMING)
         short = " ".join(template.split(" ", MOST_WORDS)[:MOST_WORDS])
-        return Salient(line, short, sign, 0 if sign is None else _strength(sign, line, worked=worked))
+        return Salient(line, short, sign, 0 if sign is None else _strength(sign, line, work))
 
 
 def _is_salient(words: bytes) -> bool:
     return not _SALIENT.isdisjoint(words.split()) or any(ending in words for ending in _SALIENT_ENDINGS)
 
 
-def _strength(sign: Sign, line: Line, *, worked: bool) -> int:
+def _strength(sign: Sign, line: Line, work: Work) -> int:
     """A step that fails is everyday work, a refusal may be one that the run got over, and a warning is one because it
     went on."""
     doubts = int(line.where in (STEP, CALL) or line.text[:24].lower().startswith(_GUESS))
-    if sign.cause is FailureCause.DEPENDENCY and (line.where == STEP or (worked and line.where == OUTPUT)):
+    if sign.cause is FailureCause.DEPENDENCY and (
+        line.where == STEP or (work is not Work.NONE and line.where == OUTPUT)
+    ):
         return int(sign.strength > 1 or sign.name in _NAMING)
-    if worked and line.where == OUTPUT:
-        doubts += not line.is_late
+    if line.where == OUTPUT:
+        doubts += 2 if work is Work.ENDED else work is Work.BROKEN_OFF and not line.is_late
     return max(0, sign.strength - doubts)
