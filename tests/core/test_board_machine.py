@@ -20,7 +20,7 @@ from paddock.core.intent.messages import send_message
 from paddock.core.merge import events as qe
 from paddock.core.merge.model import Change
 from paddock.core.snapshot import encode_board
-from paddock.core.tasks.task import Attempt, Phase
+from paddock.core.tasks.task import Phase
 from paddock.core.tasks.vocabulary import Outcome, Role, Step
 from tests.core.ledger import Ledger, assert_sound, fold, fold_from_snapshot
 
@@ -138,11 +138,21 @@ class Fleet(RuleBasedStateMachine):
         if ready:
             self.ledger.start(ready[number % len(ready)])
 
-    @rule(cause=st.sampled_from(FailureCause), signature=st.sampled_from(["f1", "f2"]), names=some_numbers)
-    def explain_failures(self, cause: FailureCause, signature: str, names: list[int]) -> None:
-        tasks = [self.board.tasks[name] for name in self.named(names) if name in self.board.tasks]
-        ended = [attempt.id for task in tasks for attempt in task.attempts]
-        self.decide(record_diagnosis, Diagnosis(signature, cause, ended, is_sure=len(ended) > 2))
+    @rule(
+        cause=st.sampled_from(FailureCause),
+        signature=st.sampled_from(["f1", "f2"]),
+        number=numbers,
+        then=st.sampled_from(("retry", "fail")),
+        is_sure=st.booleans(),
+    )
+    def fail_and_explain(self, cause: FailureCause, signature: str, number: int, then: str, is_sure: bool) -> None:
+        if (name := self.pick(number, Phase.READY)) is not None and self.board.tasks[name].live_attempt is None:
+            failed = self.ledger.start(name)
+            ended = ev.AttemptEnded(Outcome.CRASHED, Step(then), counted=True, base="b" * 40)
+            self.ledger.write(ev.Draft(ended, task=name, attempt=failed))
+        tasks = (self.board.tasks[name] for name in self.board.tasks)
+        attempts = [attempt.id for task in tasks for attempt in task.attempts]
+        self.decide(record_diagnosis, Diagnosis(signature, cause, attempts, is_sure=is_sure))
 
     @rule(number=st.integers(1, 4), word=st.sampled_from(["clear", "network", "dependency", "task"]))
     def say_of_a_cause(self, number: int, word: str) -> None:
@@ -177,26 +187,15 @@ class Fleet(RuleBasedStateMachine):
     @precondition(lambda self: self.board.live)
     @rule(number=numbers, then=st.sampled_from((*NEXT, "noop", "fail")), counted=st.booleans())
     def end_attempt(self, number: int, then: str, counted: bool) -> None:
-        name, attempt = self.close_turn(number)
-        if attempt.role is Role.REVIEW and then == "noop":
-            then = "review"
-        self.ledger.end(name, then, head=HEAD, counted=counted)
-
-    @precondition(lambda self: self.board.live)
-    @rule(number=numbers, then=st.sampled_from(("retry", "fail", "block")), counted=st.booleans())
-    def fail_attempt(self, number: int, then: str, counted: bool) -> None:
-        name, attempt = self.close_turn(number)
-        ended = ev.AttemptEnded(Outcome.CRASHED, Step(then), counted, base="b" * 40)
-        self.ledger.write(ev.Draft(ended, task=name, attempt=attempt.id))
-
-    def close_turn(self, number: int) -> tuple[TaskId, Attempt]:
         name = list(self.board.live)[number % len(self.board.live)]
         attempt = self.board.tasks[name].live_attempt
         assert attempt is not None
         if attempt.turn_open:
             self.ledger.write(ev.Draft(ev.TurnEnded(attempt.turn, exit=0), task=name, attempt=attempt.id))
         self.decide(holds.leave, attempt.id, None)
-        return name, attempt
+        if attempt.role is Role.REVIEW and then == "noop":
+            then = "review"
+        self.ledger.end(name, then, head=HEAD, counted=counted)
 
     @rule(number=numbers, reject=st.booleans())
     def judge(self, number: int, reject: bool) -> None:

@@ -2,12 +2,14 @@
 
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from paddock.cli.workspace import workspace_at
 from paddock.core.board import Board
+from paddock.core.causes.events import CauseFound
 from paddock.core.events import Draft, MessagesDelivered, MessageSent, Record, TurnEnded
 from paddock.core.ids import TaskId
 from paddock.core.intent.holds import Seat, hand_back, hold_task, open_terminal
@@ -241,6 +243,19 @@ def _read(_yard: Yard, hello: Step) -> list[dict[str, object]]:
     ]
 
 
+def _causes(_yard: Yard, hello: Step) -> list[dict[str, object]]:
+    """Neither has an attempt left, but for what was not its failure."""
+    fought = {"fail": "listen EADDRINUSE: address already in use 127.0.0.1:8080", "attempt": 1}
+    steps = (brief(hello, fought, hello, write(f"{name}.txt"), commit(f"Add {name}")) for name in "ab")
+    return [{**step, "attempts": 1} for step in steps]
+
+
+def _each_cause_once(yard: Yard) -> None:
+    found = Counter(record.attempt for record in yard.records(CauseFound))
+    assert found == {"t1.1": 1, "t2.1": 1}
+    assert [yard.task(name).counted for name in ("t1", "t2")] == [0, 0]
+
+
 def _configure(yard: Yard, text: str) -> None:
     config = yard.top / "paddock.toml"
     config.write_text(config.read_text() + text)
@@ -305,6 +320,15 @@ SCENARIOS = {
         _down,
         (Life("approval", ("killed", "delivered"), (1, 1), ("Add b", "Add a"), ("a.txt", "b.txt"), 5154),),
         _send_down,
+    ),
+    "causes": Scenario(
+        _causes,
+        (
+            Life("approval", ("crashed", "delivered"), (1, 1), ("Add a",), ("a.txt",)),
+            Life("approval", ("crashed", "delivered"), (1, 1), ("Add b",), ("b.txt",)),
+        ),
+        settings={"PADDOCK_INSIGHT_FOLLOW": "true"},
+        check=_each_cause_once,
     ),
     "budget": Scenario(_budget, (Life("blocked", ("over_budget",), (1,), ("Add a",), ("a.txt",)),)),
     "owned": Scenario(

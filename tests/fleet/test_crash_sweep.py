@@ -33,6 +33,8 @@ SAMPLE = [
     ("strayed", ["import.planned", "import.placed"]),
     ("down", ["down.wished", "turn.over"]),
     ("budget", ["budget.answered"]),
+    ("causes", ["insight.decided"]),
+    ("causes", ["attempt.ended_in_log#2", "insight.recorded"]),
     ("inlined", ["attempt.ended_in_log"]),
     ("review", ["checks.over"]),
     ("review", ["dispatch.claimed#2", "attempt.judged"]),

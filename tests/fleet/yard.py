@@ -39,6 +39,7 @@ _KEPT_FILES = re.compile(
     |/paddock/attempts/[0-9a-f]{8}/t\d+/\d+/turn-\d+\.(order\.json|mail/\d+\.letter)$
     |/paddock/memory/[0-9a-f]{8}/t\d+\.\d+(-\d+)?/\.[a-z]  # what CLIs keep where a fence hides the rest
     |/paddock/(runs|workbench\.git)/
+    |/paddock/insight/traces\.(db(-wal|-shm)?|lock)$
     |/\.slots/(claims\.lock|repository|w\d+/(lock|guests|record\.json|setup\.log|control/((ORIG_)?HEAD|logs/HEAD|config|index|shallow|info/[a-z-]+)))$""",
     re.VERBOSE,
 )

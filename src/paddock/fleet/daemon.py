@@ -149,6 +149,8 @@ class Daemon:
                     *(chore(Deck(self.site, self.ledger, self.troubles, self.inquest)) for chore in self.chores),
                 )
                 tasks = [group.create_task(chore) for chore in chores]
+                # Those who look into failures say so before anything that failed is tried again.
+                await asyncio.sleep(0)
                 await self._loop()
                 self._drives.cancel()
                 for task in tasks:

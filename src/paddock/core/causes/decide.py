@@ -64,6 +64,15 @@ def record_diagnosis(board: Board, diagnosis: Diagnosis) -> list[Draft]:
     return drafts
 
 
+def waits_for_diagnosis(board: Board, since: float) -> bool:
+    """Whether an attempt has failed since then of which no cause is known, at a task that might go on."""
+    open_ends = (board.tasks[name].last for name in (*board.ready, *board.needy))
+    return any(
+        last is not None and (last.ended or 0.0) >= since and last.outcome not in NO_FAILURE and not last.causes
+        for last in open_ends
+    )
+
+
 def _failed(board: Board, names: Sequence[AttemptId]) -> Iterator[tuple[Task, Attempt]]:
     """Those that the board still knows, apart from probes: each says what it has to say by its end."""
     for name in dict.fromkeys(names):
