@@ -40,7 +40,7 @@ def test_runs_come_in_the_order_in_which_they_ended_each_as_it_was_told_last(
     latest = sorted(({f"t{name}.1": at for name, at in told}).items(), key=lambda item: (item[1], item[0]))
     first = bisect_left([at for _, at in latest], since)
     assert [run.run for run in runs.since(since)] == [name for name, _ in latest[first:]]
-    assert [run.run for run in runs.last(3, 0.0)] == [name for name, _ in latest[-3:]]
+    assert [run.run for run in runs.last(3)] == [name for name, _ in latest[-3:]]
     runs.forget_before(since)
     assert len(runs) == len(latest) - first
 

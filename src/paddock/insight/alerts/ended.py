@@ -1,7 +1,7 @@
 """The runs that have ended lately, as the rules of alerts look at them: small, in memory, and in the order of time."""
 
-from bisect import bisect_left, insort
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from paddock.core.tasks.vocabulary import Outcome
@@ -98,50 +98,53 @@ class EndedRuns:
     """Of three days, and no more than there is room for. A run that is told again takes its own place."""
 
     def __init__(self) -> None:
-        self._by_name: dict[str, EndedRun] = {}
-        self._order: list[tuple[float, str]] = []
+        self._known: dict[str, EndedRun] = {}
+        self._places: list[tuple[float, str]] = []
+        self._runs: list[EndedRun] = []
         self.taken = 0
 
     def __len__(self) -> int:
-        return len(self._order)
+        return len(self._runs)
 
     def __contains__(self, run: str) -> bool:
-        return run in self._by_name
+        return run in self._known
 
     def find(self, run: str) -> EndedRun | None:
-        return self._by_name.get(run)
+        return self._known.get(run)
 
     def take(self, run: EndedRun) -> bool:
         """Whether it is new."""
-        known = self._by_name.get(run.run)
+        known = self._known.get(run.run)
         if known is not None:
-            self._order.pop(bisect_left(self._order, (known.ended, known.run)))
+            place = bisect_left(self._places, (known.ended, known.run))
+            del self._places[place], self._runs[place]
             run = replace(run, seen=known.seen)
         else:
             self.taken += 1
-        self._by_name[run.run] = run
-        insort(self._order, (run.ended, run.run))
-        if len(self._order) > MOST_REMEMBERED:
-            self._drop(len(self._order) - MOST_REMEMBERED)
+        place = bisect_left(self._places, (run.ended, run.run))
+        self._places.insert(place, (run.ended, run.run))
+        self._runs.insert(place, run)
+        self._known[run.run] = run
+        if len(self._runs) > MOST_REMEMBERED:
+            self._drop(len(self._runs) - MOST_REMEMBERED)
         return known is None
 
     def forget_before(self, at: float) -> None:
-        self._drop(bisect_left(self._order, (at, "")))
+        self._drop(bisect_left(self._places, (at, "")))
 
     def since(self, at: float) -> Sequence[EndedRun]:
         """Those that ended then or later, oldest first."""
-        return [self._by_name[name] for _, name in self._order[bisect_left(self._order, (at, "")) :]]
+        return self._runs[bisect_left(self._places, (at, "")) :]
 
-    def last(self, count: int, since: float) -> Sequence[EndedRun]:
-        """The newest of those that ended since, oldest first."""
-        first = max(bisect_left(self._order, (since, "")), len(self._order) - count)
-        return [self._by_name[name] for _, name in self._order[first:]]
+    def last(self, count: int) -> Sequence[EndedRun]:
+        """The newest, oldest first."""
+        return self._runs[max(0, len(self._runs) - count) :]
 
-    def newest(self) -> Sequence[EndedRun]:
+    def newest(self) -> Iterable[EndedRun]:
         """All of them, newest first."""
-        return [self._by_name[name] for _, name in reversed(self._order)]
+        return reversed(self._runs)
 
     def _drop(self, count: int) -> None:
-        for _, name in self._order[:count]:
-            del self._by_name[name]
-        del self._order[:count]
+        for run in self._runs[:count]:
+            del self._known[run.run]
+        del self._runs[:count], self._places[:count]

@@ -35,8 +35,8 @@ class UsageRatio:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """`verdicts` are of the batches, oldest first, None where nobody can judge them: `why_none` says why. `sure` are the
-    tests in which the last ones differ, taken as one. `hard_cases` are those of the last day, each with the time at
+    """`verdicts` are of the batches, oldest first, None where nobody can judge them: `why_none` says why. `sure` are
+    the tests in which the last ones differ, taken as one. `hard_cases` are those of the last day, each with the time at
     which its run ended."""
 
     now: float

@@ -47,7 +47,7 @@ def _key(scene: Scene, setting: RuleSetting, runs: int, alike: Collection[str]) 
     has told of it lately, and it is over."""
     if not all(test.startswith(OUTCOME) for test in alike):
         return f"{setting.rule.name}:fleet"
-    failed = [run for run in scene.ended.last(runs, 0.0) if run.failed]
+    failed = [run for run in scene.ended.last(runs) if run.failed]
     keys = [MISSED_GOAL, *filter(None, (main_cause(scene, failed),))]
     standing = [key for key in keys if scene.stands(key) is not None]
     return standing[0] if standing else "" if _was_told(scene, keys) else keys[-1]
