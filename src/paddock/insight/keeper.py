@@ -85,13 +85,14 @@ class _Keeper:
                 self._watch.stop()
 
     def _is_due(self, board: Board) -> bool:
-        """A fleet at rest is not looked at, and nothing is to be done for one that never had an attempt."""
+        """A fleet at rest is not looked at, unless it has alerts, and nothing is to be done for one that never had an
+        attempt or a schedule."""
         if not self._deck.site.config.insight.follow:
             return False
         if board.live:
             return True
         if self._watch is None:
-            return False
+            return bool(board.standing_alerts) or not board.schedule_part.is_nothing
         waited = self._deck.site.clock.now() - self._looked_at
         return board.seq != self._seen or (bool(board.standing_alerts) and not 0 <= waited < WATCH_SECONDS)
 
