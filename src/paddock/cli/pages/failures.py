@@ -73,8 +73,8 @@ def _symptom(symptom: str, clusters: list[ClusterView]) -> Iterator[str]:
 
 def _cluster(cluster: ClusterView, wide: int) -> Iterator[str]:
     cause = paint(cluster.cause, _COLOURS.get(cluster.cause))
-    named = _named(cluster)
-    yield f"  {cause} ×{len(cluster.runs):,}{f'  {named}' if named else ''}  {paint(cluster.id, dim=True)}"
+    parts = [f"{cause} ×{len(cluster.runs):,}", _named(cluster), *cluster.causes, paint(cluster.id, dim=True)]
+    yield "  " + "  ".join(filter(None, parts))
     yield paint(cut(f"    {_where(cluster)}", wide), dim=True)
     for one in [one for one in cluster.evidence if one.line != cluster.symptom][:MOST_EVIDENCE]:
         mark = "·" if one.where == "runs" else "|"
