@@ -63,7 +63,7 @@ class Clinic(Stage):
         failed = [
             one.id for task in tasks for one in task.attempts if one.outcome not in {None, *NO_FAILURE} and one.ended
         ]
-        at_work = dict.fromkeys(failed, self.at_work)
+        at_work: dict[str, int] = dict.fromkeys(failed, self.at_work)
         return record_diagnosis(board, Diagnosis(f"f-{cause.value}", cause, failed, "planted", at_work=at_work))
 
     async def _run(self, site: Site, store: MemoryStore) -> None:
