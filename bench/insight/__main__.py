@@ -19,6 +19,8 @@ PARTS: dict[str, str] = {
     "drift-size": "bench.insight.drift_size",
     "failures": "bench.insight.failures",
     "forecast": "bench.insight.forecast",
+    "keeping": "bench.insight.keeping",
+    "exporting": "bench.insight.exporting",
 }
 """By name the module, whose `measure(data, quick=…)` takes `bench.insight.data.Data` and tells what it measured."""
 
