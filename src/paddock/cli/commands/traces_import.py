@@ -47,9 +47,9 @@ def import_command(
 ) -> None:
     """Import runs of agents that Paddock did not start.
 
-    PATH is a file, a folder, or - for standard input, also compressed with gzip. Taken are what claude, codex, opencode, gemini, qwen and SWE-agent leave behind, OpenTelemetry spans, and neutral
-    JSON lines, to which anything can be converted: docs/reference/traces.md. Importing the same PATH again replaces
-    what it gave before.
+    PATH is a file, a folder, or - for standard input, also compressed with gzip. Taken are what claude, codex,
+    opencode, gemini, qwen, copilot and SWE-agent leave behind, OpenTelemetry spans, and neutral JSON lines, to which
+    anything can be converted: docs/reference/traces.md. Importing the same PATH again replaces what it gave before.
     """
     wanted = _label(label)
     places = [_place(path) for path in dict.fromkeys(paths)]

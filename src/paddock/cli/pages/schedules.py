@@ -43,14 +43,15 @@ def judgement_lines(judgement: Judgement) -> Iterator[str]:
 
 
 def list_lines(view: SchedulesView, now: float) -> Iterator[str]:
+    """What matters most comes first: a narrow terminal cuts lines at their end."""
     longest = min(NAME, max(len(one.name) for one in view.schedules))
-    rows = [(one, _when(one), _next(one, now)) for one in view.schedules]
-    when, soon = max(len(row[1]) for row in rows), max(len(row[2]) for row in rows)
-    head = f"{'':<{longest}}  {'due':<{when}}  {'next':<{soon}}  {'p50 a day':>10} {'p90':>10}  last"
+    rows = [(one, _next(one, now), _when(one)) for one in view.schedules]
+    soon, when = max(len(row[1]) for row in rows), max(len(row[2]) for row in rows)
+    head = f"{'':<{longest}}  {'next':<{soon}} {'p50 a day':>10} {'p90':>10}  {'due':<{when}}  last"
     yield cut(head, width())
-    for one, due, soon_words in rows:
+    for one, soon_words, due in rows:
         half, most = _money_of(one)
-        line = f"{cut(one.name, NAME):<{longest}}  {due:<{when}}  {soon_words:<{soon}}  {half:>10} {most:>10}  "
+        line = f"{cut(one.name, NAME):<{longest}}  {soon_words:<{soon}} {half:>10} {most:>10}  {due:<{when}}  "
         yield cut(f"{line}{_last(one, now)}", width())
         for note in _notes(one):
             yield f"{'':<{longest}}  {cut(note, WIDE)}"

@@ -12,8 +12,10 @@ import msgspec
 
 PLAIN_BYTES = 4 * 1024 * 1024
 LENIENT_BYTES = 16 * 1024 * 1024
-BUDGET_BYTES = 32 * 1024 * 1024
+BUDGET_BYTES = 64 * 1024 * 1024
 LONGEST_TEXT = 256 * 1024
+KEPT_TEXT = 1_000
+_OVERHEAD = 150
 _DEEPEST = 60
 _PLACE = re.compile(r" \(byte \d+\)\Z")
 _MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -26,20 +28,30 @@ class NotJson(Exception):
 
 
 class _Budget:
+    """How many more bytes may be kept of a text. `was_spent` once something was left out for that."""
+
     def __init__(self, left: int) -> None:
         self.left = left
+        self.was_spent = False
 
 
 def decode_json(data: bytes) -> Any:
-    """Raises NotJson. NaN, infinities and halves of surrogate pairs are taken as programs print them."""
+    """As `decode_bounded`, for those who need not know."""
+    return decode_bounded(data)[0]
+
+
+def decode_bounded(data: bytes) -> tuple[Any, bool]:
+    """The value, and whether it is all of it but for the middle of long texts. Raises NotJson. NaN, infinities and
+    halves of surrogate pairs are taken as programs print them."""
     try:
         if len(data) <= PLAIN_BYTES:
-            return _ANY.decode(data)
-        return _bounded(data, _Budget(BUDGET_BYTES), 0)
+            return _ANY.decode(data), True
+        budget = _Budget(BUDGET_BYTES)
+        return _bounded(data, budget, 0), not budget.was_spent
     except RecursionError:
         raise NotJson("is nested too deeply") from None
     except (msgspec.MsgspecError, UnicodeError) as error:
-        return _leniently(data, str(error))
+        return _leniently(data, str(error)), True
 
 
 def _leniently(data: bytes, problem: str) -> Any:
@@ -59,10 +71,10 @@ def _leniently(data: bytes, problem: str) -> Any:
 def _bounded(data: bytes | msgspec.Raw, budget: _Budget, depth: int) -> Any:
     raw = memoryview(data)
     if depth >= _DEEPEST:
+        budget.was_spent = True
         return None
     if len(raw) <= LONGEST_TEXT:
-        budget.left -= len(raw)
-        return _ANY.decode(raw)
+        return _shortened(_ANY.decode(raw), budget)
     # Whatever is as long as this has its kind in its first byte, since white space around it was taken off.
     match bytes(raw[:1]):
         case b"{":
@@ -71,14 +83,12 @@ def _bounded(data: bytes | msgspec.Raw, budget: _Budget, depth: int) -> Any:
             items: list[Any] = []
             for item in _ITEMS.decode(raw):
                 if budget.left <= 0:
+                    budget.was_spent = True
                     break
                 items.append(_bounded(item, budget, depth + 1))
             return items
         case _:
-            # A single text costs what is kept of it.
-            text = _ANY.decode(raw)
-            budget.left -= LONGEST_TEXT
-            return f"{text[: LONGEST_TEXT // 2]} … {text[-LONGEST_TEXT // 2 :]}" if isinstance(text, str) else text
+            return _shortened(_ANY.decode(raw), budget, LONGEST_TEXT)
 
 
 def _members(raw: memoryview, budget: _Budget, depth: int) -> dict[str, Any]:
@@ -88,4 +98,20 @@ def _members(raw: memoryview, budget: _Budget, depth: int) -> dict[str, Any]:
     for key, value in sorted(members.items(), key=lambda member: len(memoryview(member[1]))):
         if budget.left > 0 or bytes(memoryview(value)[:1]) == b'"':
             found[key] = _bounded(value, budget, depth + 1)
+        else:
+            budget.was_spent = True
     return found
+
+
+def _shortened(value: Any, budget: _Budget, longest: int = KEPT_TEXT) -> Any:
+    """What is small enough to be decoded at once, with its texts cut in their middle."""
+    if isinstance(value, str):
+        budget.left -= min(len(value), longest) + _OVERHEAD
+        half = longest // 2
+        return value if len(value) <= longest else f"{value[:half]} … {value[-half:]}"
+    if isinstance(value, dict):
+        return {key: _shortened(one, budget) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_shortened(one, budget) for one in value]
+    budget.left -= _OVERHEAD
+    return value

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from paddock.insight.formats.decode import NotJson, decode_json
+from paddock.insight.formats.decode import NotJson, decode_bounded, decode_json
 from paddock.insight.formats.detection import AUTO, FORMATS, PACKED, Format, detect, records_in
 from paddock.insight.formats.lines import LONGEST_LINE, NotReadable, RawLine, open_bytes, split_lines
 from paddock.insight.formats.packed import looks_packed
@@ -22,6 +22,7 @@ from paddock.insight.trace import Trace
 
 GARBAGE_LINES = 1_000
 """A file that begins with as many lines without JSON is taken to have none."""
+SHORTENED = "is too long to be kept whole: the end of its longest list was left out"
 UNKNOWN_RECORDS = 1_000
 MOST_FILES = 200_000
 DEEPEST = 24
@@ -140,7 +141,7 @@ class _File:
                 yield Unreadable(place, f"is longer than {LONGEST_LINE >> 20} MB")
                 continue
             try:
-                value = decode_json(line.data)
+                value, is_whole = decode_bounded(line.data)
             except NotJson as problem:
                 yield Unreadable(place, str(problem))
                 garbage += 1
@@ -151,6 +152,8 @@ class _File:
                     return
                 continue
             self._decoded += 1
+            if not is_whole:
+                yield Unreadable(place, SHORTENED)
             yield from self._take(value, line.number)
 
     def _read_document(self, lines: Iterator[RawLine]) -> Iterator[Found]:
@@ -165,7 +168,10 @@ class _File:
         document = b"\n".join(held)
         del held
         try:
-            yield from self._take(decode_json(document), 1)
+            value, is_whole = decode_bounded(document)
+            if not is_whole:
+                yield Unreadable(self._place, SHORTENED)
+            yield from self._take(value, 1)
         except NotJson as problem:
             yield Unreadable(self._place, str(problem))
 

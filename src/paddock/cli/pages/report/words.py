@@ -40,7 +40,7 @@ def duration(seconds: float) -> str:
 
 
 def percent(share: float) -> str:
-    return "<1 %" if 0 < share < 0.005 else f"{share:.0%}".replace("%", " %")
+    return "<1%" if 0 < share < 0.005 else f"{share:.0%}"
 
 
 def split_parts(split: SplitView) -> list[tuple[str, str, float]]:
