@@ -3,6 +3,7 @@
 import msgspec
 
 from paddock.core.causes.model import Causes
+from paddock.core.causes.vocabulary import FailureCause
 from paddock.insight.costs.report import CostReport
 from paddock.insight.costs.weeks import WeekCost
 from paddock.insight.report.checks import SlowCheck
@@ -59,7 +60,9 @@ def _trouble(report: Report) -> str:
         first = report.failures.top[0]
         share = len(first.runs) / report.failures.failed
         if len(first.runs) > 1 and share >= 0.2:
-            words.append(f" {share:.0%} of the failures have one cause: {first.cause.value}.")
+            known = first.cause is not FailureCause.UNKNOWN
+            why = f"have one cause: {first.cause.value}" if known else "are alike, and nothing tells why"
+            words.append(f" {share:.0%} of the failures {why}.")
     if report.drift.drifted:
         count = len(report.drift.drifted)
         words.append(f" {count} batch{'es' * (count != 1)} of attempts went another way than those before.")
