@@ -19,6 +19,7 @@ PARTS: dict[str, str] = {
     "drift-size": "bench.insight.drift_size",
     "failures": "bench.insight.failures",
     "forecast": "bench.insight.forecast",
+    "importing": "bench.insight.importing",
     "keeping": "bench.insight.keeping",
     "exporting": "bench.insight.exporting",
 }

@@ -18,7 +18,7 @@ from paddock.insight.dataset.writer import DatasetWriter
 from paddock.insight.formats.importing import Importer, origin_of
 
 STEPS = 1_000_000
-QUICK_STEPS = 20_000
+QUICK_STEPS = 2_000
 PER_RUN = 50
 LEAST_STEPS_PER_SECOND = 50_000
 MOST_MB = 500
