@@ -51,7 +51,7 @@ def _causes_of(cluster: Cluster, causes: Causes) -> list[Cause]:
 def _done(cause: Cause, causes: Causes, now: float) -> Iterator[str]:
     if cause.forgiven:
         attempts = "1 attempt was" if cause.forgiven == 1 else f"{cause.forgiven} attempts were"
-        yield f"{attempts} tried again for nothing: they do not count as failures of their tasks"
+        yield f"{attempts} requeued and count as no failure of their tasks"
     if cause.ended:
         yield f"cleared by {printable(cause.by, 40)} {rough_duration(now - cause.ended)} ago"
         return
