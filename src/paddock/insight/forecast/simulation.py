@@ -159,13 +159,17 @@ class Runs:
         for _ in range(count):
             luck = chance.gauss(0.0, 1.0)
             like = self.seen[day.urn.draw(chance) if self.has_shape else 0]
+            whole = 1.0
             if has_usd:
-                cost = min(self.most_usd, day.usd.size(like.usd_above + self.usd_smooth * luck))
+                cost = day.usd.size(like.usd_above + self.usd_smooth * luck)
+                if cost > self.most_usd:
+                    # It is stopped there, and uses no more tokens either.
+                    cost, whole = self.most_usd, self.most_usd / cost
                 saved = like.warm_share if self.is_warm else 0.0
                 usd += cost * (1.0 - saved)
                 startup_usd += cost * (like.startup_share - saved)
             if has_tokens:
-                used = day.tokens.size(like.tokens_above + self.tokens_smooth * luck)
+                used = whole * day.tokens.size(like.tokens_above + self.tokens_smooth * luck)
                 tokens += used
                 startup_tokens += used * like.tokens_share
         return usd, startup_usd, tokens, startup_tokens
