@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paddock.insight.drift.path_test import END, START, compare_paths, divergence, tabulate_edges
+from paddock.insight.drift.path_test import END, START, compare_paths, divergence, phase_codes, tabulate_edges
 from paddock.insight.drift.profile_test import compare_profiles
 from paddock.insight.drift.scores import known_units
 from paddock.insight.drift.strata import match_runs
@@ -36,6 +36,14 @@ def test_edges_beyond_the_heaviest_count_together() -> None:
     assert table.shares.sum(axis=1).tolist() == pytest.approx([1.0, 1.0])
 
 
+def test_a_coarser_path_tells_what_is_done_whatever_to_and_repeats_once() -> None:
+    made = Made()
+    path = ["READ:src", "READ:doc", "READ:doc!", "TEST"]
+    matching = match_runs([made.run("t", path)], [made.run("t", ["TEST"])])
+    table = tabulate_edges(units_of(matching, 100, 0).units, 100, phase_codes(made.symbols))
+    assert table.shares[0].tolist() == pytest.approx([0.25, 0.0, 0.25, 0.25, 0.25])
+
+
 def test_paths_without_a_common_edge_are_one_bit_apart() -> None:
     assert divergence(np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]])).tolist() == pytest.approx([1.0])
     assert divergence(np.array([[0.5, 0.5]]), np.array([[0.5, 0.5]])).tolist() == pytest.approx([0.0])
@@ -59,7 +67,7 @@ def test_p_is_uniform_where_paths_do_not_differ() -> None:
         made = Made()
         runs = made.cohort(draw, 12, 4)
         units = units_of(match_runs(runs[::2], runs[1::2]), 1000, 0)
-        ps.append(compare_paths(units, tabulate_edges(units.units, 100), 99, number).p)
+        ps.append(compare_paths(units, (tabulate_edges(units.units, 100),), 99, number).p)
         values = np.array([draw.random() for _ in units.units])
         profile_ps.append(compare_profiles(known_units(units.strata, units.is_batch, values), 99, number).p)
     for found in (ps, profile_ps):

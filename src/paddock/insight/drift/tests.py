@@ -31,7 +31,7 @@ from paddock.insight.drift.constants import (
     WEIGHTS,
 )
 from paddock.insight.drift.corrections import corrected
-from paddock.insight.drift.path_test import EdgeTable, PathResult, compare_paths, tabulate_edges
+from paddock.insight.drift.path_test import EdgeTable, PathResult, compare_paths, phase_codes, tabulate_edges
 from paddock.insight.drift.profile_test import can_tell, compare_profiles
 from paddock.insight.drift.report import DriftTest
 from paddock.insight.drift.scores import (
@@ -63,7 +63,7 @@ class Findings:
 
 
 def run_tests(units: Units, symbols: Symbols, *, tells_steps: bool, draws: int = DRAWS, seed: int = 0) -> Findings:
-    path = _find_paths(units, draws, seed) if tells_steps else None
+    path = _find_paths(units, symbols, draws, seed) if tells_steps else None
     found = [_path_test(path)] if path is not None else []
     found += _outcome_tests(units, draws, seed)
     for measure in rate_measures(symbols):
@@ -98,13 +98,14 @@ def _with_q(test: DriftTest, q: float) -> DriftTest:
     return replace(test, q=q, significant=q <= ALPHA and abs(test.effect) >= test.floor - 1e-9)
 
 
-def _find_paths(units: Units, draws: int, seed: int) -> PathFindings | None:
+def _find_paths(units: Units, symbols: Symbols, draws: int, seed: int) -> PathFindings | None:
     told = np.array([any(run.step_count for run in unit.runs) for unit in units.units], dtype=np.bool_)
     units = units.select(told)
     if units.pairs < FEWEST_KNOWN_PAIRS:
         return None
     table = tabulate_edges(units.units, MOST_EDGES)
-    return PathFindings(units, table, compare_paths(units, table, draws, seed))
+    by_phase = tabulate_edges(units.units, MOST_EDGES, phase_codes(symbols))
+    return PathFindings(units, table, compare_paths(units, (table, by_phase), draws, seed))
 
 
 def _path_test(path: PathFindings) -> _Uncorrected:
