@@ -137,3 +137,53 @@ def test_a_name_that_no_run_has_is_told_with_those_that_it_may_mean(yard: Yard) 
     assert "its attempts are t1.1" in yard.paddock("traces", "show", "t1", code=1)
     assert "there is no trace of `t9.1`" in yard.paddock("traces", "diff", "t1.1", "t9.1", code=1)
     assert "--labels lists all batches" in yard.paddock("traces", "list", "--labels", "--failed", code=2)
+
+
+def test_who_watches_is_told_what_ended_and_keeps_nobody_else_from_it(yard: Yard) -> None:
+    from paddock.core.events import DaemonTroubled, Draft
+    from paddock.fleet.workspace import Workspace
+    from paddock.git.repo import discover
+    from paddock.insight.look import Decide, Look
+    from paddock.insight.watch import Watch
+
+    looks: list[Look] = []
+
+    def observe_badly(_look: Look) -> list[Decide]:
+        raise ZeroDivisionError("no")
+
+    def observe_well(look: Look) -> list[Decide]:
+        looks.append(look)
+        return [lambda _board: [Draft(DaemonTroubled("x", "y"))]]
+
+    yard.add(write("a.py"), commit())
+    yard.run()
+    watch = Watch(Workspace(discover(yard.top)).site, (observe_badly, observe_well))
+    found = watch.look()
+    assert found.problems == {"badly": "ZeroDivisionError: no", "well": ""}
+    assert [(whose, len(decides)) for whose, decides in found.decided] == [("well", 1)]
+    assert [(look.changed, look.ended) for look in looks] == [(("t1.1",), ("t1.1",))]
+    watch.look(at_once=True)
+    assert looks[-1].ended == (), "what has ended is told once"
+    dataset(yard).write_bytes(b"x" * 5000)
+    for name in ("traces.db-wal", "traces.db-shm"):
+        dataset(yard).with_name(name).unlink(missing_ok=True)
+    assert watch.look(at_once=True).more, "it was laid aside"
+    while watch.look(at_once=True).more:
+        pass
+    assert steps_seen(yard) == 2
+    watch.stop()
+
+
+def test_whoever_asks_while_another_writes_gets_what_is_there(yard: Yard) -> None:
+    from paddock.insight.dataset.writer import DatasetWriter
+
+    yard.add(write("a.py"), commit())
+    yard.run()
+    assert len(ask(yard, "list")["runs"]) == 1
+    yard.add(write("b.py"), commit())
+    yard.run()
+    with DatasetWriter.open(dataset(yard)) as writer:
+        writer.enter()
+        found = ask(yard, "list")
+    assert ([row["name"] for row in found["runs"]], "written by another" in found["behind"]) == (["t1.1"], True)
+    assert [row["name"] for row in ask(yard, "list")["runs"]] == ["t1.1", "t2.1"]
