@@ -6,9 +6,9 @@ of model changes them.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import combinations, count
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from paddock.insight.trace import KeptTrace, Trace
 TASKS = 20
 SPLITS, QUICK_SPLITS = 400, 20
 SWAPS = 200
+FEWEST_STEPS = 3
 ALPHA, POWER = 0.05, 0.90
 _KEYS = count(1)
 
@@ -57,6 +58,7 @@ def measure(data: Data, *, quick: bool) -> list[Measured]:
     rows = [row for cohort in cohorts for row in _false_alarms(cohort, SPLITS)]
     swaps = [(agents[at], agents[to]) for at, to in ((0, 1), (1, 2), (0, 2))]
     rows += [_agent_swap(*swap, 5, POWER) for swap in swaps] + [_agent_swap(*swap, 1, None) for swap in swaps]
+    rows += _model_swaps(data.claude_code())
     return rows + [row for cohort in cohorts[:2] for row in _changes(cohort)]
 
 
@@ -126,6 +128,24 @@ def _agent_swap(first: Cohort, second: Cohort, runs: int, target: float | None) 
     rate = sum(verdict is Verdict.DRIFT for verdict in verdicts) / SWAPS
     how = f"{TASKS} tasks, {runs} {'run' if runs == 1 else 'runs'} a side at each, results without steps"
     return Measured(f"power, {first.name} to {short}", rate, low=target, how=how)
+
+
+def _model_swaps(traces: Sequence[Trace]) -> Iterator[Measured]:
+    """Sessions of one CLI, whatever they were about: there are no tasks in common."""
+    symbols, models = Symbols(), defaultdict[str, list[KeptTrace]](list)
+    for run in (keep(trace, next(_KEYS), symbols) for trace in traces if len(trace.steps) >= FEWEST_STEPS):
+        models[run.trace.model].append(run)
+    chosen = [model for model in sorted(models) if len(models[model]) >= TASKS]
+    for first, second in combinations(chosen, 2):
+
+        def swap(draw: np.random.Generator, first: str = first, second: str = second) -> Sides:
+            batch, baseline = (_shuffled(models[model], draw)[:TASKS] for model in (first, second))
+            return batch, baseline
+
+        rate = sum(verdict is Verdict.DRIFT for verdict in _verdicts(swap, symbols, SWAPS)) / SWAPS
+        name = " to ".join("-".join(model.split("-")[1:4])[:10] for model in (first, second))
+        how = f"Claude Code, {TASKS} sessions a side without a common task"
+        yield Measured(f"power, {name}", rate, how=how)
 
 
 def _changes(cohort: Cohort) -> list[Measured]:

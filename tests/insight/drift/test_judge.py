@@ -112,6 +112,17 @@ def test_runs_that_never_worked_are_told_and_not_compared(made: Made, ending: di
     assert report.warnings[0].startswith("15 runs of the batch")
 
 
+def test_a_batch_of_which_no_run_ever_worked_is_too_little_data(made: Made) -> None:
+    broken = [made.run(f"t{task}", [], ok=False, tokens=0) for task in range(20)]
+    assert judged(made, broken, made.cohort(random.Random(3), 20)).verdict is Verdict.TOO_LITTLE
+
+
+def test_outcomes_are_compared_with_those_of_runs_that_do_not_tell_their_steps(made: Made) -> None:
+    silent = [made.run(f"t{task}", [], ok=task % 2 == 0, tokens=0) for task in range(20)]
+    report = judged(made, silent, made.cohort(random.Random(3), 20))
+    assert (report.pairs, [test.name for test in report.tests]) == (20, ["outcome"])
+
+
 def test_a_network_that_is_away_is_no_drift(made: Made) -> None:
     draw = random.Random(3)
     end = {"ok": False, "end_state": EndState.CRASHED, "error": "dial tcp: lookup ghcr.io: no such host"}

@@ -5,8 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from paddock.insight.drift.behaviour import why_not_compared
+from paddock.insight.drift.constants import TOLD_SHARE
 from paddock.insight.drift.strata import Matching, match_runs
-from paddock.insight.trace import KeptTrace
+from paddock.insight.trace import KeptTrace, Result
 
 _NONE: Mapping[int, str] = {}
 
@@ -29,7 +30,8 @@ def compare(
     batch = tuple(batch)
     keys = {run.key for run in batch}
     baseline = tuple(run for run in baseline if run.key not in keys)
-    batch_tells, baseline_tells = _tells_steps(batch), _tells_steps(baseline)
+    batch_tells = _tells_steps(batch) or (_tells_steps(baseline) and _only_failed(batch))
+    baseline_tells = _tells_steps(baseline) or (_tells_steps(batch) and _only_failed(baseline))
     compared, left_out = _divide(batch, troubled, tells_steps=batch_tells)
     compared_with, left_out_before = _divide(baseline, troubled, tells_steps=baseline_tells)
     matching = match_runs(compared, compared_with)
@@ -38,7 +40,12 @@ def compare(
 
 
 def _tells_steps(runs: Sequence[KeptTrace]) -> bool:
-    return any(run.step_count for run in runs)
+    return bool(runs) and sum(run.step_count > 0 for run in runs) >= TOLD_SHARE * len(runs)
+
+
+def _only_failed(runs: Sequence[KeptTrace]) -> bool:
+    """Then no steps may well mean that there were none, where the other side tells its own."""
+    return not any(run.trace.outcome is Result.SUCCESS for run in runs)
 
 
 def _divide(

@@ -41,5 +41,8 @@ FEWEST_KNOWN_PAIRS = 5
 CUT_OFF_SHARE = 0.10
 """Where more runs end by a time limit, a change of pace changes how long they are."""
 
+TOLD_SHARE = 0.10
+"""If so many runs of a side tell their steps, one without made none; else it only is not known."""
+
 ODD_SHARE = 0.05
 """The share of steps that no table knows from which on a path tells little."""
