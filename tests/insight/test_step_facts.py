@@ -5,7 +5,6 @@ import pytest
 from paddock.insight.step_facts import with_step_facts
 from paddock.insight.trace import Facts, Step, StepStatus, Trace
 
-
 NOTHING = Facts()
 
 
