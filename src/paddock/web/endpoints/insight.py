@@ -86,11 +86,15 @@ def read_insight(visit: Visit[NoQuery, NoBody]) -> InsightView:
 
 
 def read_ways(visit: Visit[SpanQuery, NoBody]) -> WaysView:
-    since = began(visit.query.since, visit.now)
-    with closing(visit.workspace.read()) as store:
-        board = store.board()
-        ways = find_ways(board, in_order(store.records, KINDS, board, since))
-    return WaysView(seq=board.seq, began=iso_or_none(since), picture=draw_ways(ways))
+    workspace, span, since = visit.workspace, visit.query.since, began(visit.query.since, visit.now)
+
+    def compute() -> WaysView:
+        with closing(workspace.read()) as store:
+            board = store.board()
+            ways = find_ways(board, in_order(store.records, KINDS, board, since))
+        return WaysView(seq=board.seq, began=iso_or_none(since), picture=draw_ways(ways))
+
+    return visit.remembered.get(("ways", span), (workspace.board().seq, visit.now // SAME_SECONDS), compute)
 
 
 def read_failures_page(visit: Visit[SpanQuery, NoBody]) -> FailuresPage:
