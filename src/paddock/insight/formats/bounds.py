@@ -50,6 +50,25 @@ def plain_text(value: object, limit: int) -> str:
     return as_json(value, limit)
 
 
+_KIND_KEYS = frozenset({"type", "name", "class", "kind"})
+
+
+def error_text(value: object, limit: int) -> str:
+    """Of an error that is told as an object its texts, a line each; its kind and its message are one."""
+    if not isinstance(value, dict):
+        return plain_text(value, limit)
+    kinds = [text for key, text in value.items() if key in _KIND_KEYS and isinstance(text, str) and text]
+    lines: list[str] = []
+    for key, text in value.items():
+        if isinstance(text, str) and text and key not in _KIND_KEYS:
+            lines.append(text)
+        elif isinstance(text, list):
+            lines += [line for line in text[:100] if isinstance(line, str)]
+    if kinds and lines:
+        lines[0] = f"{kinds[0]}: {lines[0]}"
+    return clip("\n".join(lines or kinds), limit) or plain_text(value, limit)
+
+
 def as_json(value: object, limit: int) -> str:
     try:
         return clip(msgspec.json.encode(value).decode("utf-8", "replace"), limit)

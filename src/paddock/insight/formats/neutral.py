@@ -12,6 +12,7 @@ from paddock.insight.formats.bounds import (
     MOST_STEPS,
     MOST_TESTS,
     bounded_attributes,
+    error_text,
     last_lines,
     name_text,
     plain_text,
@@ -79,8 +80,8 @@ def read_neutral(record: Mapping[str, object], number: int) -> Trace:
         ended=ended,
         outcome=outcome,
         end_state=end_state,
-        error=plain_text(told.get("error"), ERROR_CHARS),
-        tail=last_lines(plain_text(told.get("tail"), _TAIL_READ)),
+        error=error_text(told.get("error"), ERROR_CHARS),
+        tail=_read_tail(told),
         model_spoke=_flag(told.get("model_spoke")),
         usage=usage.tokens,
         reasoning_tokens=read_count(told.get("reasoning_tokens", usage.reasoning)),
@@ -97,6 +98,15 @@ def read_neutral(record: Mapping[str, object], number: int) -> Trace:
         attributes=_read_attributes(told.get("attributes"), others),
     )
     return complete(_with_messages(trace, record))
+
+
+def _read_tail(told: dict[str, object]) -> str:
+    """Of an error that is too long to be kept as one, the end is kept here."""
+    tail = told.get("tail")
+    if tail in (None, "", []):
+        error = error_text(told.get("error"), _TAIL_READ)
+        return last_lines(error) if len(error) > ERROR_CHARS else ""
+    return last_lines(plain_text(tail, _TAIL_READ))
 
 
 def _read_end(told: dict[str, object], others: dict[str, object]) -> tuple[Result, EndState]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from msgspec.structs import replace
 
 from paddock.core.trace import clip
-from paddock.insight.formats.bounds import MOST_TESTS, bounded_attributes, last_lines, name_text, plain_text
+from paddock.insight.formats.bounds import MOST_TESTS, bounded_attributes, error_text, last_lines, name_text, plain_text
 from paddock.insight.formats.neutral_steps import read_steps
 from paddock.insight.formats.reader import Record
 from paddock.insight.formats.swe_agent import looks_like_swe_agent, read_trajectory
@@ -75,7 +75,7 @@ def read_trial(record: Record) -> Trace:
 
 
 def _error(record: Record, mode: str) -> str:
-    told = plain_text(record.get("harness_error"), ERROR_CHARS)
+    told = error_text(record.get("harness_error"), ERROR_CHARS)
     return told or (mode.replace("_", " ") if mode not in _AFTER_THE_AGENT else "")
 
 
