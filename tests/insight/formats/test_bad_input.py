@@ -141,6 +141,12 @@ def test_compressed_files_are_read_whole_cut_and_in_several_members(tmp_path: Pa
     assert reasons(problems)[-1].startswith("is damaged")
 
 
+def test_what_is_packed_in_another_way_is_named(tmp_path: Path) -> None:
+    (tmp_path / "opencode.json").write_bytes(b"SQLite format 3\0" + b"\0" * 100)
+    _, problems = found_in(tmp_path)
+    assert "opencode export" in reasons(problems)[0]
+
+
 def test_what_expands_without_end_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lines_module, "BOMB_BYTES", 3_000_000)
     (tmp_path / "bomb.jsonl.gz").write_bytes(gzip.compress(GOOD + b"\0" * 8_000_000))

@@ -50,6 +50,7 @@ class RunAssembly:
     error: str = ""
     told_usage: TokenUsage | None = None
     told_cost: float | None = None
+    reasoning: int | None = None
     attributes: dict[str, object] = field(default_factory=dict)
     started: float | None = None
     ended: float | None = None
@@ -188,7 +189,7 @@ class RunAssembly:
             tail="\n".join(self._tail),
             model_spoke=self.has_spoken,
             usage=usage,
-            reasoning_tokens=sum(self._reasoning.values()) or None,
+            reasoning_tokens=self.reasoning or sum(self._reasoning.values()) or None,
             cost_source=source,
             startup_tokens=(first.input_total or None) if first is not None else None,
             startup_cached=first.cache_read if first is not None and first.input_total else None,

@@ -42,9 +42,11 @@ class CodexReader:
         if self._run is None or kind == "thread.started" or (kind == "session_meta" and self._is_new(event, at)):
             yield from self.close()
             self._begin(printed=kind.startswith(_PRINTED))
-        assert self._run is not None
-        self._run.hear(at)
+        run = self._run
+        assert run is not None
+        run.hear(at)
         self._name_run(event, kind)
+        run.reasoning = _reasoning(event) or run.reasoning
         for entry in self._parser.read_event(event):
             self._taker.take(entry, at)
 
@@ -82,3 +84,9 @@ class CodexReader:
             run.model = payload.word("model") or run.model
             if effort := payload.word("effort"):
                 run.attributes["effort"] = effort
+
+
+def _reasoning(event: Node) -> int:
+    """The total that was told last."""
+    total = event.at("payload", "info", "total_token_usage").count("reasoning_output_tokens")
+    return total or event.at("usage").count("reasoning_output_tokens")

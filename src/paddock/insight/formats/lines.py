@@ -16,6 +16,14 @@ LONGEST_LINE = 128 * 1024 * 1024
 PIECE_BYTES = 1 << 20
 PIPE_SECONDS = 10.0
 GZIP = b"\x1f\x8b"
+_OTHERS = (
+    (b"SQLite format 3\0", "is a database: export its conversations first, those of opencode with `opencode export`"),
+    (b"PK\x03\x04", "is a ZIP archive: unpack it first"),
+    (b"\x28\xb5\x2f\xfd", "is compressed with zstd: unpack it first"),
+    (b"\xfd7zXZ", "is compressed with xz: unpack it first"),
+    (b"BZh", "is compressed with bzip2: unpack it first"),
+    (b"PAR1", "is a Parquet file: convert it to JSON lines first"),
+)
 # Transcripts shrink to a thirtieth at best; what was made to fill a disk shrinks a thousandfold.
 BOMB_RATIO = 250
 BOMB_BYTES = 256 * 1024 * 1024
@@ -66,6 +74,9 @@ def _pieces(file: BinaryIO) -> Iterator[bytes]:
 
 def _uncompressed(pieces: Iterator[bytes]) -> Iterator[bytes]:
     first = next(pieces, b"")
+    for magic, what in _OTHERS:
+        if first.startswith(magic):
+            raise NotReadable(what)
     if not first.startswith(GZIP):
         yield first
         yield from pieces
