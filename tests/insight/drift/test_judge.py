@@ -148,6 +148,14 @@ def test_tasks_that_differ_are_compared_by_kind_and_each_counts_once(made: Made)
     assert (report.pairs, report.tasks, report.matched_by) == (12, 0, "kind")
 
 
+def test_work_that_has_nothing_in_common_is_compared_with_a_warning(made: Made) -> None:
+    draw = random.Random(3)
+    batch = [made.run(f"b{n}", wander(draw, n)) for n in range(12)]
+    report = judged(made, batch, [made.run(f"a{n}", wander(draw, n)) for n in range(12)])
+    assert report.matched_by == "nothing"
+    assert any("neither task nor kind" in words for words in report.warnings)
+
+
 def test_the_report_does_not_depend_on_the_order_of_runs_nor_on_when_it_is_made(made: Made) -> None:
     draw = random.Random(6)
     batch, baseline = made.cohort(draw, 15, 2), made.cohort(draw, 15, 3)

@@ -64,6 +64,8 @@ def _warnings(compared: Comparison, tests: Sequence[DriftTest]) -> Iterable[str]
     pairs = compared.matching.pairs
     if FEWEST_PAIRS <= pairs < RELIABLE_PAIRS:
         yield f"{pairs} pairs are few: from {RELIABLE_PAIRS} on a change of model is hardly missed"
+    if compared.matching.is_blind:
+        yield "runs have neither task nor kind in common: their work may differ more than their agents"
     if any(test.name == "steps" and not test.decides for test in tests):
         yield "many runs were cut off by the clock and the pace of steps differs: how long runs are decides nothing"
     steps = sum(run.step_count for run in (*compared.batch, *compared.baseline))

@@ -36,12 +36,19 @@ class Matching:
         return sum(pairs_of(stratum) for stratum in self.strata)
 
     @property
+    def is_blind(self) -> bool:
+        """Whether something is compared of which nobody knows that it was the same sort of work."""
+        kinds = ({unit.runs[0].trace.kind for unit in stratum} for stratum in self.strata[self.tasks :])
+        return any(len(kind) > 1 or kind == {""} for kind in kinds)
+
+    @property
     def words(self) -> str:
         if not self.strata:
             return ""
         if self.tasks == len(self.strata):
             return "task"
-        return "task and kind" if self.tasks else "kind"
+        rest = "nothing" if self.is_blind else "kind"
+        return f"task and {rest}" if self.tasks else rest
 
 
 _Side = tuple[KeptTrace, bool]
