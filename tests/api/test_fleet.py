@@ -12,6 +12,7 @@ from paddock.api.waiting import WaitTimedOut
 from paddock.core.intent.workers import NotForWorkers
 from tests.fleet.conftest import MakeYard
 from tests.fleet.yard import Yard, commit, play, write
+from tests.web.alarmed import raise_alerts
 
 PATIENCE_SECONDS = 120.0
 
@@ -130,3 +131,14 @@ def test_a_place_without_a_repository_is_said(tmp_path: Path) -> None:
         Fleet(tmp_path / "nowhere")
     with pytest.raises(PaddockError):
         Fleet(tmp_path)
+
+
+def test_an_alert_is_read_and_acknowledged(yard: Yard) -> None:
+    raise_alerts(yard)
+    fleet = Fleet(yard.top)
+    assert [one.id for one in fleet.alerts()] == ["a1", "a2"]
+    fleet.acknowledge("a1", "on it")
+    assert [(one.id, one.state, one.note) for one in fleet.alerts()][1] == ("a1", "acknowledged", "on it")
+    assert len(fleet.alerts(show_all=True)) == 3
+    with pytest.raises(PaddockError, match="there is no alert `a9`"):
+        fleet.acknowledge(["a2", "a9"])

@@ -52,6 +52,7 @@ from paddock.core.tasks.vocabulary import Role
 from paddock.core.wording import split_list
 from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import Decide, Query
+from paddock.views.alerts import AlertView, view_alerts
 from paddock.views.results import ResultView
 from paddock.views.status import StatusView
 from paddock.views.tasks.task import ConvoyView, TaskView, view_convoy, view_task
@@ -126,6 +127,10 @@ class Fleet(Planning):
     def convoys(self) -> list[ConvoyView]:
         board = self._access.open("convoy list").board()
         return [view_convoy(board, name) for name in board.convoys]
+
+    def alerts(self, *, show_all: bool = False) -> list[AlertView]:
+        """Those that wait for somebody, then those that somebody has acknowledged; with `show_all` older ones."""
+        return view_alerts(self._access.open("alerts list").board(), show_all=show_all).alerts
 
     def results(self, convoy: str) -> list[ResultView]:
         """What came of each task of a convoy: a report, findings, a plan, or a change; the first of very many."""
@@ -309,6 +314,13 @@ class Fleet(Planning):
             raise Misuse(f"`{until}` is nothing to wait for", "use `settled` or `finished`") from None
         board = wait_for(workspace, names, wanted, timeout)
         return [view_task(board.task(name), board) for name in names]
+
+    def acknowledge(self, alerts: str | Sequence[str], note: str = "") -> None:
+        """Somebody knows of them (`"a7"`), and nobody is told any more."""
+        from paddock.core.intent.alerts import acknowledge_alerts
+
+        names = (alerts,) if isinstance(alerts, str) else tuple(alerts)
+        self._record("alerts ack", lambda board: acknowledge_alerts(board, names, note))
 
     def run(self, *, only: Tasks = (), max_agents: int | None = None, timeout: float | None = None) -> bool:
         """Runs agents until nothing is left to do, as `paddock run --until-idle` does, in a process of its own.

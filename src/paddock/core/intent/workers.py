@@ -42,6 +42,7 @@ RIGHTS: dict[str, Right] = {
     "queue why": Right.READ,
     "convoy list": Right.READ,
     "convoy show": Right.READ,
+    "alerts list": Right.READ,
     "costs": Right.READ,
     "fanout": Right.READ,
     "lease list": Right.READ,

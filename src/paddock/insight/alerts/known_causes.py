@@ -34,10 +34,12 @@ class CauseOfRun:
 
 
 class KnownCauses:
-    """Looked up for each run that failed, and remembered as long as the board is the same."""
+    """Looked up for each run that failed, and remembered as long as the board is the same. `waits`: somebody is about
+    to record the causes of what has just failed."""
 
-    def __init__(self, board: Board) -> None:
+    def __init__(self, board: Board, *, waits: bool) -> None:
         self._board = board
+        self._waits = waits
         self._by_id: dict[str, Cause] = {}
         self._found: dict[str, CauseOfRun] = {}
         if not board.cause_part.is_nothing:
@@ -56,7 +58,7 @@ class KnownCauses:
 
     def is_unsettled(self, run: EndedRun, now: float) -> bool:
         is_young = run.seen == now or 0.0 <= now - run.ended < UNSETTLED_SECONDS
-        return run.failed and is_young and self.of(run).cause is None
+        return self._waits and run.failed and is_young and self.of(run).cause is None
 
     def lacked(self, run: EndedRun) -> bool:
         """Whether the run did not get what it needs to work."""

@@ -36,9 +36,10 @@ KEPT_RATIOS = 400
 
 
 class AlertMemory:
-    """For one thread."""
+    """For one thread. `waits`: causes of failures are being recorded, and the rules wait a moment for them."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, waits: bool = True) -> None:
+        self._waits = waits
         self.ended = EndedRuns()
         self.working = WorkingRuns()
         self.gaps = GapBook()
@@ -76,7 +77,7 @@ class AlertMemory:
             board=look.board,
             config=look.site.config,
             ended=self.ended,
-            causes=KnownCauses(look.board),
+            causes=KnownCauses(look.board, waits=self._waits),
             working=self.working,
             gaps=self.gaps,
             ratios=tuple(self._ratios),

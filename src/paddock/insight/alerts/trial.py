@@ -23,7 +23,7 @@ class Trial:
 def try_rules(workspace: Workspace, now: float) -> Trial:
     """Raises DatasetUnusable, and LogUnusable where there is no log."""
     with open_current(workspace) as dataset:
-        board, memory = workspace.board(), AlertMemory()
+        board, memory = workspace.board(), AlertMemory(waits=False)
         look = Look(workspace.site, dataset, board, (), (), now)
         memory.hear(look)
         scene = memory.gather(look)

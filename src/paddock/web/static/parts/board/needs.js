@@ -8,6 +8,7 @@ import {taskPath} from "../../lib/route.js";
 import {documentOf} from "../../lib/state.js";
 import {ActionButton} from "../action.js";
 import {Age} from "../age.js";
+import {AlertRow} from "../alerts/alert.js";
 import {Change, Need} from "../badge.js";
 import {countNotices, Notices} from "./notices.js";
 import {VirtualRows} from "../virtual.js";
@@ -22,6 +23,8 @@ const OFFERED = {
 };
 const BUTTONS = 2;
 const SHOWN = 20;
+/** Such an alert concerns the whole fleet: it comes before any task. */
+const isPage = ({severity}) => severity === "page";
 
 export function Needs({tasks, section, isFiltered}) {
   const told = documentOf("board").field("notices").value;
@@ -45,10 +48,11 @@ export function Needs({tasks, section, isFiltered}) {
         ${ready.length > 1 && html`${ready.length} can go with one key
           <button type="button" class="b" onClick=${() => selectAll(ready)}>Select all <kbd>A</kbd></button>`}</span>
             </header>
+    ${alerts.filter(isPage).map((alert) => html`<${AlertRow} key=${alert.id} alert=${alert} />`)}
     <${VirtualRows} keys=${isCut ? ids.slice(0, SHOWN) : ids} draw=${draw} pinned=${pinned} />
     ${isCut && html`<button type="button" class="more" onClick=${() => { isWhole.value = true; }}>
       ${ids.length - SHOWN} more need you</button>`}
-    <${Notices} notices=${notices} alerts=${alerts} />
+    <${Notices} notices=${notices} alerts=${alerts} isShown=${(alert) => !isPage(alert)} />
   </section>`;
 }
 

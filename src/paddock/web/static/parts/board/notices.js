@@ -6,10 +6,10 @@ import {State} from "../badge.js";
 import {CopyButton} from "../copy.js";
 import {Words} from "../words.js";
 
-/** `alerts` are told one by one, in place of the notice that counts them. */
-export function Notices({notices, alerts = []}) {
+/** `alerts` are told one by one, in place of the notice that counts them, as far as they are shown here. */
+export function Notices({notices, alerts, isShown = () => true}) {
   const others = notices.filter(({kind}) => kind !== "alerts" || !alerts.length);
-  return html`${alerts.map((alert) => html`<${AlertRow} key=${alert.id} alert=${alert} />`)}
+  return html`${alerts.filter(isShown).map((alert) => html`<${AlertRow} key=${alert.id} alert=${alert} />`)}
     ${others.map((notice) => html`<${NoticeRow} key=${`${notice.kind} ${notice.text}`} notice=${notice} />`)}`;
 }
 
