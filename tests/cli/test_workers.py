@@ -35,6 +35,20 @@ ARGUMENTS = {
     "exec": ("t1", "--", "true"),
     "workflow run": ("feature",),
     "workflow show": ("feature",),
+    "schedule add": ("@daily", "--task", "Look"),
+    "schedule show": ("x",),
+    "schedule run": ("x",),
+    "schedule pause": ("x",),
+    "schedule resume": ("x",),
+    "schedule remove": ("x",),
+    "traces show": ("t1.1",),
+    "traces diff": ("t1.1", "t1.2"),
+    "traces import": ("paddock.toml",),
+    "traces export": ("--format", "jsonl"),
+    "traces forget": ("x",),
+    "failures clear": ("c1",),
+    "failures settle": ("c1", "task"),
+    "failures probe": ("c1",),
 }
 
 

@@ -99,7 +99,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "queue",
         "sync",
     ),
-    "Insight": ("alerts", "traces", "failures", "report"),
+    "Insight": ("alerts", "traces", "drift", "failures", "report"),
     "Spending": ("costs", "budget", "limits", "fanout"),
     "For agents and assistants": ("ask", "noop", "mcp"),
     "Share and clean up": ("lease", "with-lease", "gc", "janitor"),
