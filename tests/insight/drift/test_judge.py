@@ -156,6 +156,13 @@ def test_work_that_has_nothing_in_common_is_compared_with_a_warning(made: Made) 
     assert any("neither task nor kind" in words for words in report.warnings)
 
 
+def test_other_tasks_of_no_known_kind_do_not_stand_in_for_tasks_in_common(made: Made) -> None:
+    draw = random.Random(3)
+    batch = [made.run(f"t{n}", wander(draw, n)) for n in range(20)]
+    report = judged(made, batch, [made.run(f"t{n + 12}", wander(draw, n)) for n in range(20)])
+    assert (report.verdict, report.pairs, report.unmatched) == (Verdict.TOO_LITTLE, 8, 24)
+
+
 def test_the_report_does_not_depend_on_the_order_of_runs_nor_on_when_it_is_made(made: Made) -> None:
     draw = random.Random(6)
     batch, baseline = made.cohort(draw, 15, 2), made.cohort(draw, 15, 3)

@@ -25,21 +25,17 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """`strata` hold the units that can be exchanged, each with both sides in it. `tasks` of them are tasks."""
+    """`strata` hold the units that can be exchanged, each with both sides in it. `tasks` of them are tasks. `is_blind`:
+    the others are of work of which nobody knows that it is of the same sort."""
 
     strata: tuple[tuple[Unit, ...], ...] = ()
     tasks: int = 0
     unmatched: int = 0
+    is_blind: bool = False
 
     @property
     def pairs(self) -> int:
         return sum(pairs_of(stratum) for stratum in self.strata)
-
-    @property
-    def is_blind(self) -> bool:
-        """Whether something is compared of which nobody knows that it was the same sort of work."""
-        kinds = ({unit.runs[0].trace.kind for unit in stratum} for stratum in self.strata[self.tasks :])
-        return any(len(kind) > 1 or kind == {""} for kind in kinds)
 
     @property
     def words(self) -> str:
@@ -68,11 +64,19 @@ def match_runs(batch: Iterable[KeptTrace], baseline: Iterable[KeptTrace]) -> Mat
     tasks = len(strata)
     if sum(map(pairs_of, strata)) >= FEWEST_PAIRS:
         return Matching(tuple(strata), tasks, len(alone))
-    rest = _clusters(alone)
-    for level in _LEVELS:
-        found, rest = _divide(rest, partial(_at_level, level), lambda unit: unit.is_batch)
+    rest = _climb(_clusters(alone), strata, _LEVELS)
+    sorts = len(strata)
+    if not sorts:
+        rest = _climb(rest, strata, _BLIND_LEVELS)
+    return Matching(tuple(strata), tasks, sum(len(unit.runs) for unit in rest), is_blind=len(strata) > sorts)
+
+
+def _climb(units: list[Unit], strata: list[tuple[Unit, ...]], levels: Sequence["_Level"]) -> list[Unit]:
+    """Adds what is of one sort at each level; gives back what is left."""
+    for level in levels:
+        found, units = _divide(units, partial(_at_level, level), lambda unit: unit.is_batch)
         strata += map(tuple, found)
-    return Matching(tuple(strata), tasks, sum(len(unit.runs) for unit in rest))
+    return units
 
 
 def place_of(run: KeptTrace) -> tuple[str, str, str, float, tuple[int, ...]]:
@@ -101,15 +105,17 @@ def _clusters(alone: Iterable[_Side]) -> list[Unit]:
     return [Unit(tuple(run for run, _ in sides), sides[0][1]) for sides in one_sided]
 
 
-_LEVELS: tuple[Callable[[Trace], Hashable], ...] = (
-    lambda trace: (trace.kind, trace.agent, trace.engine),
-    lambda trace: (trace.kind, trace.agent),
-    lambda trace: trace.kind,
-    lambda _: "",
+_Level = Callable[[Trace], Hashable]
+_LEVELS: tuple[_Level, ...] = (
+    lambda trace: (trace.kind, trace.agent, trace.engine) if trace.kind or trace.agent else None,
+    lambda trace: (trace.kind, trace.agent) if trace.kind or trace.agent else None,
+    lambda trace: trace.kind or None,
 )
+_BLIND_LEVELS: tuple[_Level, ...] = (lambda trace: trace.engine or None, lambda _: "")
+"""Only where nothing better is known of any run."""
 
 
-def _at_level(level: Callable[[Trace], Hashable], unit: Unit) -> Hashable:
+def _at_level(level: _Level, unit: Unit) -> Hashable:
     return level(unit.runs[0].trace)
 
 
