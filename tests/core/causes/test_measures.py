@@ -70,7 +70,7 @@ def test_a_saturated_host_has_fewer_agents_and_gets_them_back_evenly() -> None:
     assert "the host was saturated (c1: it broke): 7 agents for now, all again at" in measures(ward)[0].reason
     ward.waited_seconds += RECOVERY_SECONDS / 2
     more = [ward.fail(name, counted=False) for name in ("t1", "t2")]
-    ward.diagnose(SATURATION, *more, at_work=dict.fromkeys(more, 8))
+    ward.diagnose(SATURATION, *more, at_work=dict.fromkeys(more, 10))
     assert measures(ward)[0].agents == 5, "it comes back: fewer than it had just borne"
 
 

@@ -5,7 +5,7 @@ import pytest
 from paddock.core import events as ev
 from paddock.core.causes.decide import MOST_FORGIVEN
 from paddock.core.causes.events import CauseCleared, CauseFound
-from paddock.core.causes.model import MOST_STANDING
+from paddock.core.causes.model import KEPT_RUNS, KEPT_TASKS, MOST_STANDING
 from paddock.core.causes.vocabulary import FORGIVEN, FailureCause
 from paddock.core.errors import IllegalTransition, Misuse, NotFound, PaddockError
 from paddock.core.ids import AttemptId, TaskId
@@ -64,6 +64,18 @@ def test_a_task_that_moved_on_only_learns_that_its_attempt_was_not_to_blame(ward
     assert ward.task(name).phase is Phase.APPROVAL
 
 
+@pytest.mark.parametrize("said", [ev.TaskBlocked("a person wants to look", "ask ana"), ev.TaskCancelled()])
+@pytest.mark.parametrize("cause", [NETWORK, DEPENDENCY])
+def test_a_task_that_somebody_has_put_elsewhere_stays_there(ward: Ward, said: ev.Event, cause: FailureCause) -> None:
+    [name] = ward.tasks(1)
+    failed = ward.fail(name)
+    ward.write(ev.Draft(said, task=name))
+    before = ward.task(name)
+    ward.diagnose(cause, failed)
+    after = ward.task(name)
+    assert (after.phase, after.reason, after.counted) == (before.phase, before.reason, 0)
+
+
 def test_dependents_wait_again_for_a_task_that_is_tried_again(ward: Ward) -> None:
     [name] = ward.tasks(1, attempts=1)
     after = ward.add(after=[name])
@@ -84,6 +96,14 @@ def test_what_is_missing_blocks_with_the_words_that_unblock(ward: Ward) -> None:
     ward.write(*clear_causes(ward.board, ["c1"], "installed"))
     assert [ward.task(name).phase for name in names] == [Phase.READY] * 2
     assert [ward.task(name).cause for name in names] == ["", ""]
+
+
+def test_clearing_frees_every_task_that_it_blocks_however_many_there_are(ward: Ward) -> None:
+    names = ward.tasks(KEPT_TASKS + 1)
+    ward.diagnose(DEPENDENCY, *(ward.fail(name) for name in names))
+    assert len(ward.cause().tasks) == KEPT_TASKS
+    ward.write(*clear_causes(ward.board, ["c1"]))
+    assert {ward.task(name).phase for name in names} == {Phase.READY}
 
 
 def test_clearing_frees_no_task_that_something_else_blocks(ward: Ward) -> None:
@@ -112,6 +132,16 @@ def test_a_cause_is_recorded_once_for_each_attempt_however_often_it_is_diagnosed
     again = CauseFound("c1", "f1:network", NETWORK)
     with pytest.raises(IllegalTransition):
         ward.write(ev.Draft(again, task=names[0], attempt=failed[0]))
+
+
+def test_an_attempt_meets_a_cause_once_also_when_that_has_forgotten_the_attempt(ward: Ward) -> None:
+    names = ward.tasks(KEPT_RUNS + 1)
+    failed = [ward.fail(name) for name in names]
+    ward.diagnose(NETWORK, *failed)
+    assert failed[0] not in ward.cause().runs
+    assert ward.diagnose(NETWORK, *failed) == []
+    with pytest.raises(IllegalTransition):
+        ward.write(ev.Draft(CauseFound("c1", "f1:network", NETWORK), names[0], failed[0]))
 
 
 def test_what_nobody_could_tell_may_be_told_later(ward: Ward) -> None:
@@ -171,6 +201,14 @@ def test_a_word_of_a_person_holds_against_what_is_diagnosed_later(ward: Ward) ->
     assert settle_cause(ward.board, "c1", "Network") == []
     ward.diagnose(FailureCause.TASK, ward.fail(names[0]))
     assert (ward.cause().cause, ward.cause().count, ward.task(names[0]).phase) == (NETWORK, 3, Phase.READY)
+
+
+def test_a_settled_class_stays_whatever_is_written(ward: Ward) -> None:
+    ward.diagnose(NETWORK, ward.fail(ward.add()))
+    ward.write(*settle_cause(ward.board, "c1", "task"))
+    other = ward.fail(ward.add())
+    ward.write(ev.Draft(CauseFound("c1", "f1:network", NETWORK), TaskId("t2"), other))
+    assert (ward.cause().cause, ward.cause().count) == (FailureCause.TASK, 2)
 
 
 def test_settling_blocks_and_frees_as_if_it_had_been_known(ward: Ward) -> None:

@@ -47,7 +47,7 @@ def forgive(task: Task, cause: str) -> Task:
 def rests_after(task: Task, name: str | None) -> bool:
     """Nothing has happened to it since that attempt, and nobody works on it."""
     last = task.last
-    return task.phase in RESTS and last is not None and last.id == name and last.role is task.role and not last.live
+    return task.phase in RESTS and last is not None and last.id == name and last.role is task.role
 
 
 def is_blocked_by(task: Task, cause: str) -> bool:
