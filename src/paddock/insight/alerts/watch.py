@@ -16,8 +16,8 @@ from paddock.insight.alerts.evaluate import judge_all, observation_of
 from paddock.insight.alerts.memory import AlertMemory
 from paddock.insight.look import Decide, Look, Observe
 
-EVERY_SECONDS = 10.0
-"""Between two evaluations, however often somebody looks."""
+EVERY_LOOKS = 2.0
+"""So many times as long as between two looks of a keeper at least, the rules are not asked again."""
 
 
 def watch_alerts() -> Observe:
@@ -39,7 +39,7 @@ class AlertWatch:
     def look(self, look: Look) -> Sequence[Decide]:
         """Nothing where nothing is to be recorded."""
         self._memory.hear(look)
-        if self._asked is not None and 0.0 <= look.now - self._asked < EVERY_SECONDS:
+        if self._asked is not None and 0.0 <= look.now - self._asked < EVERY_LOOKS * look.site.config.insight.every:
             return ()
         self._asked = look.now
         seen = observation_of(judge_all(self._memory.gather(look)))
