@@ -1,13 +1,16 @@
 """Traces of a real fleet of scripted agents: what they did, told while they do it and afterwards."""
 
 import json
+import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.fleet.conftest import MakeYard
+from tests.fleet.test_leadership import put_to_sleep_and_give_lease_away, start_daemon
 from tests.fleet.yard import Yard, commit, write
+from tests.web.api import serve_api
 
 LIVE = {"PADDOCK_INSIGHT_FOLLOW": "true", "PADDOCK_INSIGHT_EVERY": "50ms"}
 
@@ -187,3 +190,36 @@ def test_whoever_asks_while_another_writes_gets_what_is_there(yard: Yard) -> Non
         found = ask(yard, "list")
     assert ([row["name"] for row in found["runs"]], "written by another" in found["behind"]) == (["t1.1"], True)
     assert [row["name"] for row in ask(yard, "list")["runs"]] == ["t1.1", "t2.1"]
+
+
+def test_a_daemon_that_was_replaced_writes_no_more(live: Yard) -> None:
+    gate, ready = live.folder / "gate", live.folder / "ready"
+    live.add({"run": ["touch", str(ready)]}, {"wait_for": str(gate)}, write("a.py"), commit())
+    first = start_daemon(live)
+    live.await_that(lambda: steps_seen(live) == 1, "the first step")
+    put_to_sleep_and_give_lease_away(live, first)
+    second = start_daemon(live, "--until-idle")
+    gate.touch()
+    assert second.wait() == 0, second.words
+    told = exported(live)
+    written = dataset(live).read_bytes()
+    first.send(signal.SIGCONT)
+    assert first.wait() == 1
+    assert dataset(live).read_bytes() == written
+    assert exported(live) == told
+    assert [step["activity"] for step in json.loads(told[0])["steps"]] == ["FS", "CREATE:src", "GIT_WRITE"]
+
+
+def test_the_api_tells_what_the_commands_tell(yard: Yard) -> None:
+    yard.add(write("a.py"), commit())
+    yard.add({"run": ["false"]}, {"noop": "nothing"})
+    yard.run()
+    served = serve_api(yard)
+    assert served.get("traces") == ask(yard, "list")
+    assert served.get("traces?failed=true&limit=1")["runs"] == []
+    assert served.get("traces/labels") == ask(yard, "list", "--labels")
+    assert served.get("traces/t1.1") == ask(yard, "show", "t1.1")
+    assert len(served.get("traces/t1.1?limit=1")["steps"]) == 1
+    assert served.get("traces/diff?left=t1.1&right=t2.1") == ask(yard, "diff", "t1.1", "t2.1")
+    for path, status in (("traces/t9.1", 404), ("traces/diff?left=t1.1", 400), ("traces?limit=0", 400)):
+        assert served.ask("GET", f"/api/v1/{path}").status == status

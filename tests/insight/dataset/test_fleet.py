@@ -13,6 +13,7 @@ from paddock.core.ids import TaskId
 from paddock.core.tasks.task import Phase
 from paddock.core.tasks.vocabulary import Outcome
 from paddock.insight.dataset.fleet import FleetFollower, LogMark
+from paddock.insight.dataset.trouble import DatasetUnusable
 from paddock.insight.dataset.writer import DatasetWriter
 from paddock.insight.trace import EndState, Result
 from tests.insight.dataset.world import World, paths_in, traces_in
@@ -240,3 +241,39 @@ def test_a_dataset_cut_off_in_the_middle_of_a_batch_has_all_of_the_batch_before(
     writer.close()
     assert apsw.Connection(str(copy)).execute("SELECT count(*) FROM run").fetchall() == [(1,)]
     assert traces_in(path) == before
+
+
+def test_a_full_disk_is_told_as_such_and_what_was_new_is_taken_in_once_there_is_room(world: World, path: Path) -> None:
+    keeper = world.follower(path)
+    attempt = world.start(world.add())
+    world.step(attempt)
+    world.look(keeper)
+    limit_pages(world.writers[0], 1)
+    for _ in range(500):
+        world.step(attempt)
+    with pytest.raises(DatasetUnusable, match="is full: nothing was written"):
+        world.look(keeper)
+    assert len(traces_in(path)["t1.1"].steps) == 1
+    limit_pages(world.writers[0], 100_000)
+    world.look(keeper)
+    assert len(traces_in(path)["t1.1"].steps) == 501
+
+
+def limit_pages(writer: DatasetWriter, pages: int) -> None:
+    """SQLite itself then says that the disk is full."""
+    writer._db.execute(f"PRAGMA max_page_count={pages}").fetchall()
+
+
+def test_who_finds_another_in_the_middle_of_it_leaves_it_alone_until_nothing_is_heard_of_that_one(
+    world: World, path: Path
+) -> None:
+    for _ in range(40):
+        world.end(world.start(world.add()))
+    reader, keeper = world.follower(path, stays=False), world.follower(path)
+    assert reader.look(world.ask, world.mark, world.now).more
+    assert reader.look(world.ask, world.mark, world.now).more
+    assert keeper.look(world.ask, world.mark, world.now).claimed
+    world.wait(60.0)
+    assert not keeper.look(world.ask, world.mark, world.now).claimed, "it has been killed"
+    world.look(keeper)
+    assert len(traces_in(path)) == 40

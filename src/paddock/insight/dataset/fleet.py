@@ -103,6 +103,7 @@ class FleetFollower:
         self._live: dict[AttemptId, _Followed] = {}
         self._pending: dict[TaskId, None] = {}
         self._upto = 0
+        self._is_in_mind = False
 
     def look(self, ask: Ask, mark: LogMark, now: float) -> Looked:
         """Whatever is raised, nothing of it was written."""
@@ -139,16 +140,18 @@ class FleetFollower:
         if before.log != mark.log or before.position > mark.head:
             self.start_over(ask, mark, now)
             return Looked(more=True)
-        if before.writer != self._me:
+        if before.writer != self._me or not self._is_in_mind:
             self._forget()
             self._pending.update((task_of(AttemptId(name)), None) for name in before.live)
             self._upto = before.position
+            self._is_in_mind = True
         if not self._pending or self._upto == before.position:
             self._read_log(ask, mark, before)
         part = self._follow(ask, before, now)
         return self._write(part, before, mark, now)
 
     def _forget(self) -> None:
+        self._is_in_mind = False
         self._live.clear()
         self._pending.clear()
 
