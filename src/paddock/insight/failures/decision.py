@@ -10,10 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from paddock.insight.failures.cluster import Measures
-from paddock.insight.failures.lines import ERROR
 from paddock.insight.failures.measures import backoff_share
 from paddock.insight.failures.reading import CLEAR, USUAL, Reading
-from paddock.insight.failures.vocabulary import PASSING
 from paddock.insight.failures.vocabulary import FailureCause as Class
 from paddock.insight.trace import EndState, Result, Trace
 
@@ -26,8 +24,6 @@ and what hits a host comes in a burst."""
 MAJORITY = 0.5
 MANY_TASKS = 3
 _OBJECTS = frozenset({"missing-command"})
-_NO_PLACE = frozenset({"build-failed", "no-image"})
-"""Signs that there was no environment to start an engine in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,24 +77,11 @@ def decide(case: Case) -> Verdict:
 
 
 def _never_ran(case: Case) -> Verdict | None:
-    """No model was called. What passes by itself is told as that: there is no engine to stop for it."""
-    silent = sum(reading.spoke is False for reading in case.readings)
+    silent = sum(reading.never_ran for reading in case.readings)
     if silent <= MAJORITY * case.size:
         return None
-    beneath = _beneath(case)
-    if all(_is_no_engines_doing(reading) for reading in case.readings):
-        return beneath
     words = "no call of a model was seen"
-    confidence = silent / case.size
-    return Verdict(Class.NEVER_RAN, beneath.cause, words, confidence)
-
-
-def _is_no_engines_doing(reading: Reading) -> bool:
-    """The harness itself says what went wrong around it, before an agent could start."""
-    root = reading.root
-    if root is None or root.sign is None or root.line.where != ERROR or root.strength < USUAL:
-        return False
-    return root.sign.cause in PASSING or root.sign.name in _NO_PLACE
+    return Verdict(Class.NEVER_RAN, _beneath(case).cause, words, round(silent / case.size, 2))
 
 
 def _beneath(case: Case) -> Verdict:

@@ -41,7 +41,7 @@ def diagnose(
     exposure = Exposure(runs)
     by_class: dict[tuple[FailureCause, bool], list[Reading]] = defaultdict(list)
     for reading in readings:
-        by_class[reading.cause, reading.spoke is False].append(reading)
+        by_class[reading.cause, reading.never_ran].append(reading)
     clusters = [
         _cluster(part, exposure)
         for members in by_class.values()

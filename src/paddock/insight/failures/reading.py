@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from paddock.insight.failures.lines import CALL, ERROR, OUTPUT, STEP, Line, window_of
 from paddock.insight.failures.salience import Reader, Salient, Work
 from paddock.insight.failures.speech import shows_speech
-from paddock.insight.failures.vocabulary import FailureCause
+from paddock.insight.failures.vocabulary import PASSING, FailureCause
 from paddock.insight.trace import EndState, KeptTrace, Result
 
 CLEAR, USUAL = 3, 2
@@ -16,6 +16,8 @@ MOST_TEMPLATES = 24
 _TRUST = {ERROR: 3, CALL: 2, OUTPUT: 1, STEP: 0}
 _PROVIDER = frozenset({FailureCause.RATE_LIMIT, FailureCause.OVERLOAD})
 _SPOKEN_SIGNS = frozenset({"context-overflow", "step-limit", "refused-by-policy", "malformed-answer"})
+_NO_PLACE = frozenset({"build-failed", "no-image"})
+"""Signs that there was no environment to start an engine in."""
 _END_WORDS = {
     EndState.TIMEOUT: "ran out of time",
     EndState.GAVE_UP: "gave up",
@@ -51,6 +53,16 @@ class Reading:
         if self.root is not None and self.root.sign is not None:
             return self.root.sign.cause
         return _END_CAUSES.get(self.kept.trace.end_state, FailureCause.UNKNOWN)
+
+    @property
+    def never_ran(self) -> bool:
+        """Unless the harness itself says what went wrong before an engine could be started, and would have for any."""
+        if self.spoke is not False:
+            return False
+        root = self.root
+        if root is None or root.sign is None or root.line.where != ERROR or root.strength < USUAL:
+            return True
+        return root.sign.cause not in PASSING and root.sign.name not in _NO_PLACE
 
     @property
     def strength(self) -> int:
