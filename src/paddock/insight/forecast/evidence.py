@@ -8,7 +8,7 @@ sessions of other agents have used, with a spread as wide as theirs.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from math import log, sqrt
+from math import log
 from statistics import fmean
 
 from paddock.insight.forecast.past import PastWork, SortOfWork
@@ -18,9 +18,9 @@ MOST_RUNS = 100
 """The latest ones: more would make a forecast surer of the past than of tomorrow."""
 NEAREST_ENOUGH = 5
 """With fewer tasks of the same series, those of the same kind count as much."""
-KIND_SPREAD = 0.5
-"""How much the logarithms of two kinds of work of one engine differ, beyond what runs of either do. For two tasks of
-SWE-bench Lite it is 0.4, for two projects 0.2."""
+BETWEEN_SORTS = 0.5
+"""How much the middles of two sorts of work of one engine differ, as a standard deviation of logarithms. For two tasks
+of SWE-bench Lite it is 0.4, for two projects 0.2; two sorts of a fleet may differ by more."""
 PRIOR_SPREAD = 1.0
 """Standard deviation of the logarithm of what runs of one sort use: 0.64 in 826 runs of SWE-agent on SWE-bench Lite,
 1.0 in 159 of mini-SWE-agent on Terminal-Bench, 1.26 in 284 sessions of people with Claude Code."""
@@ -45,6 +45,10 @@ class Circle(StrEnum):
     """No run of this engine is known."""
     FREE = "free"
     """The engine bills nothing."""
+
+
+OWN = frozenset({Circle.SERIES, Circle.KIND, Circle.AGENT})
+"""Those whose runs are of the same sort."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +82,7 @@ class Evidence:
     @property
     def is_own(self) -> bool:
         """Whether it rests on runs of the same sort, however few."""
-        return self.circle in (Circle.SERIES, Circle.KIND, Circle.AGENT)
+        return self.circle in OWN
 
     @property
     def attempts(self) -> float:
@@ -104,25 +108,17 @@ def find_evidence(wanted: Wanted, past: Sequence[PastWork], imported: Sequence[P
         circle, runs = (Circle.FREE if wanted.is_free else Circle.NONE), list[PastWork]()
     else:
         circle, runs = circles[nearest]
+        if wanted.is_free and circle not in OWN:
+            circle = Circle.FREE
     runs = runs[-MOST_RUNS:]
     wider = [] if nearest is None else next((group for _, group in circles[nearest + 1 :] if group), [])
     is_free = wanted.is_free or (any(one.tokens for one in runs) and not any(one.usd for one in runs))
     used = tuple(one for one in runs if (one.tokens if is_free else one.usd) > 0)
-    counts = not used or any(one.tokens for one in used)
+    counts = not (runs if is_free else used) or any(one.tokens for one in used)
     usd = _learn(wanted.guess_usd, circle, [one.usd for one in used], [one.usd for one in wider])
     tokens = _learn(wanted.guess_tokens, circle, [one.tokens for one in used], [one.tokens for one in wider])
     idle = len(runs) - len(used)
     return Evidence(wanted, circle, used, None if is_free else usd, tokens if counts else None, idle)
-
-
-def _learn(guess: float, circle: Circle, sizes: Sequence[float], wider: Sequence[float]) -> Sizes:
-    """`wider` are sizes of the next wider circle."""
-    own = [size for size in sizes if size > 0]
-    if circle in (Circle.SERIES, Circle.KIND, Circle.AGENT):
-        is_other = circle is Circle.AGENT
-        return learn_sizes(own, _believe(guess, wider, is_other_work=is_other))
-    # Of other work: it tells where to begin, and no more.
-    return Sizes(_believe(guess, own, is_other_work=True))
 
 
 def _circles(
@@ -155,12 +151,20 @@ def _nearest(circles: Sequence[tuple[Circle, Sequence[PastWork]]]) -> int | None
     return next((index for index, (_, group) in enumerate(circles) if group), None)
 
 
-def _believe(guess: float, sizes: Sequence[float], *, is_other_work: bool) -> Belief:
-    """Before any run of its own sort: what others used, and by how much one sort may differ from another."""
+def _learn(guess: float, circle: Circle, sizes: Sequence[float], wider: Sequence[float]) -> Sizes:
+    """`wider` are sizes of the next wider circle."""
+    if circle in OWN:
+        return learn_sizes([size for size in sizes if size > 0], _believe(guess, wider))
+    # Of other work: it tells where to begin, and no more.
+    return Sizes(_believe(guess, sizes))
+
+
+def _believe(guess: float, sizes: Sequence[float]) -> Belief:
+    """Before any run of its own sort was seen. `sizes` are those of other sorts, as it may be one of them."""
     logs = [log(size) for size in sizes[-MOST_RUNS:] if size > 0]
     first = Belief(log(max(guess, 1e-6)), PRIOR_SPREAD, MIDDLE_WEIGHT, SPREAD_WEIGHT)
     if not logs:
         return first
     told = first.after(logs)
-    spread = sqrt(told.spread**2 + KIND_SPREAD**2) if is_other_work else told.spread
-    return Belief(told.middle, spread, MIDDLE_WEIGHT, SPREAD_WEIGHT)
+    doubt = 1.0 / told.middle_weight + (BETWEEN_SORTS / told.spread) ** 2
+    return Belief(told.middle, told.spread, 1.0 / doubt, SPREAD_WEIGHT)
