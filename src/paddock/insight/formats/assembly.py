@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from msgspec.structs import replace
 
 from paddock.core.trace import TokenUsage, clip
-from paddock.insight.activities import activity_of
+from paddock.insight.activities import Activity, activity_of
 from paddock.insight.formats.bounds import MOST_CALLS, MOST_STEPS, bounded_attributes, name_text, plain_text
 from paddock.insight.trace import (
     ERROR_CHARS,
@@ -84,12 +84,19 @@ class RunAssembly:
             self.ended = at if self.ended is None else max(self.ended, at)
 
     def call_tool(
-        self, call: str, tool: str, argument: str | Mapping[str, object], at: float | None, agent: str = ""
+        self,
+        call: str,
+        tool: str,
+        argument: str | Mapping[str, object],
+        at: float | None,
+        agent: str = "",
+        activity: Activity | None = None,
     ) -> None:
+        """`activity` is what the source says that it does, where it does."""
         self.is_working = self.is_working or not agent
         if len(self._steps) >= MOST_STEPS:
             return
-        activity = activity_of(tool or "?", argument)
+        activity = activity or activity_of(tool or "?", argument)
         step = Step(
             tool=clip(tool, NAME_CHARS),
             activity=activity.symbol,

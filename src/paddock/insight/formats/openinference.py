@@ -15,13 +15,14 @@ from paddock.engines.trouble import describe_error
 from paddock.insight.formats.assembly import RunAssembly
 from paddock.insight.formats.bounds import name_text
 from paddock.insight.formats.decode import NotJson, decode_json
-from paddock.insight.formats.entries import EntryTaker, end_of_words
-from paddock.insight.formats.neutral_fields import RUN_NAMES
+from paddock.insight.formats.entries import EntryTaker
 from paddock.insight.formats.reader import NotARun, Record
+from paddock.insight.formats.span_words import name_of_agent, with_words
 from paddock.insight.formats.spans import Span, looks_batched, looks_whole, read_spans
 from paddock.insight.formats.usage_words import read_usage
-from paddock.insight.formats.words import read_end_state, read_result
-from paddock.insight.trace import ERROR_CHARS, EndState, Result, StepStatus, Trace
+from paddock.insight.formats.words import read_count, read_duration
+from paddock.insight.phases import Activity
+from paddock.insight.trace import StepStatus, Trace
 
 MOST_HELD = 200_000
 _TOOL_NAMES = ("tool.name", "gen_ai.tool.name", "tool_name", "traceloop.entity.name", "mcp.tool.name")
@@ -37,8 +38,8 @@ _MODELS = (
     *("llm.model_name", "gen_ai.response.model", "gen_ai.request.model", "llm.response.model", "llm.request.model"),
     "model",
 )
+_MESSAGES = ("gen_ai.response.id", "llm.response.id")
 _OUTPUTS = ("output.value", "llm.output_messages.0.message.content", "gen_ai.completion.0.content")
-_AGENTS = ("gen_ai.agent.name", "agent.name", "graph.node.id")
 _CODE_STEP = re.compile(r"Step \d+\Z")
 _CODER = "CodeAgent"
 _FINAL = frozenset({"final_answer", "finish", "submit"})
@@ -108,8 +109,7 @@ def run_of_spans(spans: Sequence[Span]) -> Trace:
             case "CHAIN" if _runs_code(span, parents) and span.id not in wraps_tools:
                 # An agent that writes code has it run here; only what the code calls has spans of its own.
                 _take_tool(run, span, "python_interpreter", "", agent)
-    knows = any(kinds.values())
-    return _with_words(run.finish(), in_order, kinds, knows_calls=knows)
+    return with_words(run.finish(), in_order, kinds)
 
 
 def _runs_code(span: Span, parents: Mapping[str, Span]) -> bool:
@@ -142,23 +142,11 @@ def _agent_of(span: Span, parents: Mapping[str, Span], kinds: Mapping[str, str])
         if kinds[at] == "AGENT":
             above.append(parents[at])
         at = parents[at].parent
-    return "" if len(above) < 2 else _name_of_agent(above[0])
-
-
-def _name_of_agent(span: Span) -> str:
-    return _text_of(span, _AGENTS) or span.name.removeprefix("invoke_agent ").removesuffix(".run")
+    return "" if len(above) < 2 else name_of_agent(above[0])
 
 
 def _tool(span: Span) -> str:
-    return _text_of(span, _TOOL_NAMES) or span.name.removeprefix("execute_tool ")
-
-
-def _text_of(span: Span, names: tuple[str, ...]) -> str:
-    for name in names:
-        value = span.attributes.get(name)
-        if isinstance(value, str) and value:
-            return value
-    return ""
+    return span.text_of(_TOOL_NAMES) or span.name.removeprefix("execute_tool ")
 
 
 def _argument(span: Span) -> str | Mapping[str, object]:
@@ -184,20 +172,28 @@ def _object(text: str) -> object:
 
 
 def _take_tool(run: RunAssembly, span: Span, tool: str, argument: str | Mapping[str, object], agent: str) -> None:
-    run.call_tool(span.id, tool, argument, span.started, agent)
+    told = span.attributes.get("paddock.activity")
+    seen = Activity(told, name_text(span.attributes.get("paddock.target"))) if isinstance(told, str) and told else None
+    run.call_tool(span.id, tool, argument, span.started, agent, seen)
     output = span.message or next((value for name in _OUTPUTS if (value := span.attributes.get(name))), "")
     status = StepStatus.ERROR if span.failed else StepStatus.OK
-    run.end_tool(span.id, status, output, seconds=span.seconds)
+    code = read_count(span.attributes.get("process.exit.code"))
+    run.end_tool(span.id, status, output, exit_code=code, seconds=span.seconds)
 
 
 def _take_call(run: RunAssembly, taker: EntryTaker, span: Span, agent: str) -> None:
-    model = _text_of(span, _MODELS)
+    model = span.text_of(_MODELS)
     usage = read_usage(span.attributes)
+    status = read_count(span.attributes.get("http.response.status_code"))
+    if status is not None and 400 <= status < 600:
+        wait = read_duration(span.attributes.get("paddock.retry_after"))
+        run.refuse(status, wait, span.started, span.message or f"refused with status {status}")
+        return
     if span.failed and usage.tokens is None:
         taker.take(describe_error(span.message or "a call of the model failed"), span.started)
         return
     run.answer(
-        span.id,
+        span.text_of(_MESSAGES) or span.id,
         usage.tokens,
         model=model,
         at=span.started,
@@ -206,50 +202,3 @@ def _take_call(run: RunAssembly, taker: EntryTaker, span: Span, agent: str) -> N
         is_main=not agent,
     )
     run.say(clip(str(next((value for name in _OUTPUTS if (value := span.attributes.get(name))), "")), 8_000))
-
-
-def _with_words(trace: Trace, spans: Sequence[Span], kinds: Mapping[str, str], *, knows_calls: bool) -> Trace:
-    """What the first span and the resource say of the whole."""
-    known = {span.id for span in spans}
-    root = next((span for span in spans if span.parent not in known), spans[0])
-    agent = next((span for span in spans if kinds[span.id] == "AGENT"), root)
-    told = _told(root, agent)
-    failed = root if root.failed else agent if agent.failed else None
-    end_state = read_end_state(told.get("end_state"))
-    if end_state is None:
-        end_state = EndState.OK if failed is None else end_of_words(failed.message)
-    refused = trace.model_spoke is False and trace.calls
-    return replace(
-        trace,
-        task=name_text(told.get("task")),
-        kind=name_text(told.get("kind")),
-        agent=name_text(told.get("agent")),
-        engine=name_text(told.get("engine")) or _engine(agent),
-        engine_version=name_text(root.attributes.get("gen_ai.agent.version") or ""),
-        host=name_text(root.resource.get("host.name")),
-        account=name_text(told.get("account")),
-        label=name_text(told.get("label")),
-        outcome=read_result(told.get("outcome")) or Result.UNKNOWN,
-        end_state=end_state,
-        error=clip(failed.message, ERROR_CHARS) if failed is not None else "",
-        model_spoke=trace.model_spoke if knows_calls or refused else None,
-    )
-
-
-def _told(root: Span, agent: Span) -> dict[str, object]:
-    """What there is under our own names, `fleet.` or `paddock.` before them."""
-    found: dict[str, object] = {}
-    for attributes in (root.resource, agent.attributes, root.attributes):
-        for key, value in attributes.items():
-            space, dot, name = key.partition(".")
-            field = RUN_NAMES.get(name.replace(".", "_"))
-            if dot and space in ("fleet", "paddock") and field is not None:
-                found[field] = value
-    return found
-
-
-def _engine(agent: Span) -> str:
-    if agent.name.startswith("claude_code."):
-        return "claude"
-    named = agent.attributes.get("gen_ai.agent.name")
-    return named if isinstance(named, str) else name_text(_name_of_agent(agent) if kind_of(agent) == "AGENT" else "")

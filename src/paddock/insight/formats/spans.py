@@ -51,6 +51,14 @@ class Span:
             return None
         return self.ended - self.started
 
+    def text_of(self, names: tuple[str, ...]) -> str:
+        """That of the first attribute of these that has one."""
+        for name in names:
+            value = self.attributes.get(name)
+            if isinstance(value, str) and value:
+                return value
+        return ""
+
 
 def looks_like_spans(record: Mapping[str, object]) -> bool:
     return looks_batched(record) or looks_whole(record) or _is_span(record)
