@@ -24,6 +24,7 @@ from paddock.core.review.sarif import read_sarif
 from paddock.core.snapshot import encode_board
 from paddock.core.tasks.task import Task
 from paddock.core.tasks.vocabulary import Outcome, Role, Step
+from paddock.fleet.chores import Inquest
 from paddock.fleet.dispatch.dispatcher import Dispatcher
 from paddock.fleet.dispatch.gate import Gate
 from paddock.fleet.ledger import Ledger, take_lead
@@ -200,7 +201,8 @@ class NoChecks:
 
 async def _time_rounds(site: Site, ledger: Ledger, rounds: int) -> Rounds:
     ledger.lead.answer_in(asyncio.get_running_loop())
-    reviews, dispatcher = ReviewLoop(site, ledger, NoChecks()), Dispatcher(site, ledger, Gate(site))
+    reviews = ReviewLoop(site, ledger, NoChecks())
+    dispatcher = Dispatcher(site, ledger, Gate(site), Inquest(lambda: None))
     before = ledger.read().seq
     whole, loop = [], []
     for _ in range(rounds + 1):
