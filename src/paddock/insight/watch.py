@@ -28,7 +28,7 @@ RECENT_SECONDS = 6 * 3600.0
 """What has moved on in this time is named in the first look: an earlier daemon may not have come to it."""
 REST = 199.0
 LONGEST_REST = 60.0
-"""How much longer than those who watch took they are left alone: half a percent of a core, unless they take very long."""
+"""How much longer than those who watch took they are left alone: half a percent of a core, unless they take long."""
 
 
 @dataclass(frozen=True, slots=True)
