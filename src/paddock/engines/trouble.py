@@ -54,7 +54,7 @@ _WORDS: tuple[tuple[TroubleKind, re.Pattern[str]], ...] = (
             r"overloaded|server[_ ]error|internal server error|service unavailable|bad gateway|gateway timeout"
             r"|high demand|at capacity|econnrefused|econnreset|connection ?(?:refused|error|reset)|peer closed"
             r"|unable to connect|fetch failed|stream disconnected|api error: terminated|error sending request"
-            r"|enotfound|etimedout",
+            r"|\benotfound\b|\betimedout\b",
             re.IGNORECASE,
         ),
     ),
@@ -89,7 +89,7 @@ _FAULT_WORDS: tuple[tuple[RequestFault, re.Pattern[str]], ...] = (
 )
 _REQUEST_STATUSES = frozenset({400, 404, 405, 413, 422})
 _INVALID = re.compile(r"invalid_request(?:_error)?\b|invalid_argument|bad ?request", re.IGNORECASE)
-_NOT_FOUND = re.compile(r"notfounderror", re.IGNORECASE)
+_NOT_FOUND = re.compile(r"\bnotfounderror", re.IGNORECASE)
 
 
 def kind_of_status(status: int | None) -> TroubleKind | None:

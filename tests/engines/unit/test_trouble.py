@@ -40,6 +40,8 @@ def test_the_words_of_each_provider_are_understood(message: str, kind: TroubleKi
 @pytest.mark.parametrize(
     "message",
     [
+        "cannot go on: FileNotFoundError: [Errno 2] No such file or directory: 'ring'",
+        "ModuleNotFoundError: No module named 'harbor'",
         "No conversation found with session ID: x",
         "line 429 of main.py is wrong",
         "processed 500 files in 401 ms",
