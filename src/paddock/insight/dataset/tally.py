@@ -129,7 +129,8 @@ class TurnTally:
         self._number += 1
         self._open[call.call_id, self._number] = step, False
         self._last[call.call_id] = self._number
-        self._say(f"$ {call.tool} {argument}")
+        # In one line: the program in `python -c` is nothing that was printed.
+        self._say(f"$ {call.tool} {' '.join(argument.split())}")
         while len(self._open) > MOST_OPEN:
             (name, number), (oldest, _) = self._open.popitem(last=False)
             self._steps.append(oldest)
