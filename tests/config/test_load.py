@@ -126,6 +126,13 @@ def test_agents_have_keys_of_their_own_beside_the_tables(tmp_path: Path) -> None
     assert not load(tmp_path, "[agents.may_add]\nmodel = 'x'\n", {}).config.agent_rights.may_add
 
 
+def test_keys_beside_named_tables_take_durations(tmp_path: Path) -> None:
+    text = "[alerts]\ngone = '5m'\nmost_open = 30\n[alerts.stuck]\nwindow = '15m'\n"
+    config = load(tmp_path, text, {}).config
+    assert (config.alert_settings.gone, config.alert_settings.most_open) == (300.0, 30)
+    assert config.alerts["stuck"].window == 900.0
+
+
 @pytest.mark.parametrize(
     "key", [key for key in known_keys() if not key.startswith(("agents.", "engines.")) and key != "land.checks"]
 )

@@ -97,7 +97,9 @@ def _with_seconds(
         if section is None:
             plain[key] = _seconds(value, ".".join(place), sources, otherwise) if field.is_duration else value
         elif field.is_table_of and isinstance(value, dict):
+            own = {name: entry for name, entry in value.items() if field.own_key(name) and not isinstance(entry, dict)}
             plain[key] = {name: inside(entry, section, (*place, name)) for name, entry in value.items()}
+            plain[key] |= _with_seconds(own, field.own, place, sources, otherwise) if field.own is not None else {}
         elif isinstance(value, list):
             plain[key] = [inside(entry, section, place) for entry in value]
         else:
