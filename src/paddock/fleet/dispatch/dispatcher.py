@@ -158,7 +158,7 @@ def _just_failed(task: Task, now: float) -> str:
 def _told_of_lease(blocker: Blocker, words: str) -> str:
     if blocker.name.startswith(TURNS):
         return f"takes turns over {words}: it is the turn of {blocker.holder.name}"
-    return f"{blocker.holder.name} holds {words}"
+    return f"{blocker.holder.name} holds {blocker.name}"
 
 
 def _ask_again(refusals: tuple[Refusal, ...], times: list[float], now: float) -> float | None:
