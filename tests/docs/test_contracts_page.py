@@ -25,6 +25,7 @@ name = "web"
 run = "make test"
 retry = 2
 """
+RUN = {"run": "one", "task": "a", "label": "elsewhere", "outcome": "failure", "error": "no such file", "steps": []}
 _ROW = re.compile(r"^\| `(paddock [^`]+ --json)` \| ([^|]+) \|$")
 EXAMPLES = {block.heading.strip("`"): json.loads(block.text) for block in blocks(PAGE) if block.language == "json"}
 ROWS = {match[1]: match[2] for line in PAGE.read_text().splitlines() if (match := _ROW.match(line))}
@@ -57,6 +58,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     here.path.mkdir()
     (here.path / "Makefile").write_text("test:\n\ttrue\n")
     (here.path / "paddock.toml").write_text(CONFIG)
+    (here.path / "runs.jsonl").write_text(json.dumps(RUN) + "\n")
     (here.path / ".paddock/agents").mkdir(parents=True)
     (here.path / ".paddock/agents/parser.md").write_text("---\nkinds: grammar\n---\nYou keep the parser.\n")
     here.git("init", "-q", "-b", "main")

@@ -12,7 +12,7 @@ from paddock.core.ids import printable
 
 
 class AlertsGroup(click.Group):
-    """`paddock alerts --all` lists, as `paddock alerts list --all` does."""
+    """Without a command it lists: `alerts --all` is `alerts list --all`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         asks_help = bool({"-h", "--help"} & set(args[:1]))

@@ -27,7 +27,7 @@ def acknowledge_alerts(board: Board, names: Sequence[str], note: str = "") -> li
     if over := [alert for alert in alerts if alert.state in (AlertState.RESOLVED, AlertState.EXPIRED)]:
         one = over[0]
         raise PaddockError(
-            f"alert `{one.id}` is {one.state.value} already: {one.why}", "`paddock alerts --all` lists those that ended"
+            f"alert `{one.id}` is {one.state.value} already: {one.why}", "`paddock alerts list --all` lists those that ended"
         )
     return [Draft(AlertAcknowledged(alert.id, note)) for alert in alerts if alert.is_open]
 

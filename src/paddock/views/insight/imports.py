@@ -22,7 +22,7 @@ class SkippedView(msgspec.Struct, frozen=True):
     places: tuple[str, ...]
 
 
-class ImportView(Document, frozen=True):
+class ImportView(Document, frozen=True, kw_only=True):
     """`dry_run`: nothing was written. `formats` and `labels` count runs. `other_share` is the share of steps that no
     table of tools knows. `without_usage` counts runs that tell no tokens."""
 
