@@ -258,6 +258,21 @@ def test_calls_that_do_not_add_up_are_told(world: World) -> None:
     assert [(one.key, one.rule) for one in world.raised()] == [("usage-ratio:claude", "usage-ratio")]
 
 
+def test_what_an_engine_that_bills_nothing_reports_need_not_add_up(world: World) -> None:
+    twice = tuple(ModelCall(id=str(n), usage=TokenUsage(1_000, 0, 40_000, 2_000)) for n in range(3))
+    work(world, 12, calls=twice, engine="scripted")
+    assert world.raised() == []
+
+
+def test_what_a_rule_and_another_say_of_the_same_attempts_stands_once(world: World) -> None:
+    work(world, 30)
+    for _ in range(3):
+        world.run(Outcome.NEVER_RAN, MISSING)
+    world.looks(2 * MINUTE)
+    [alert] = world.open()
+    assert sum("3 attempts at 3 tasks" in line for line in alert.evidence) == 1, alert.evidence
+
+
 def test_a_dataset_that_is_behind_is_told(world: World) -> None:
     work(world, 10)
     lost = world.start()

@@ -70,13 +70,13 @@ ALIKE = AlertRule(
 )
 NEVER_RAN = AlertRule("never-ran", "{limit} agents of one engine in a row never ran", _PAGE, _count(2, 2, 50))
 CAUSE_SHARE = AlertRule(
-    *("cause-share", "one outside cause makes more than {limit} of the failures of {window}", _NOTICE),
+    *("cause-share", "one outside cause makes up more than {limit} of the failures within {window}", _NOTICE),
     *(_share(0.1, 0.01, 1.0), _window(6 * HOUR, 10 * MINUTE, 3 * DAY)),
 )
 DRIFT = AlertRule(
     *("drift", "{limit} batches in a row differ from those before in the same way", _TICKET), _count(2, 1, 2)
 )
-HARD_RULE = AlertRule("hard-rule", "an agent did what none may, whatever its tests say", _TICKET)
+HARD_RULE = AlertRule("hard-rule", "an agent broke a hard rule, whatever its tests say", _TICKET)
 STUCK = AlertRule(
     *("stuck", "an agent does nothing for {window} and longer than usual, or meets one error {limit} times", _TICKET),
     *(_count(5, 2, 1000), _window(5 * MINUTE, MINUTE, DAY)),
@@ -89,7 +89,7 @@ BUDGET_FORECAST = AlertRule(
 )
 BUDGET_BURN = AlertRule(
     "budget-burn",
-    "money goes {limit} as fast as the day's budget lasts, and will not last",
+    "money is spent {limit} as fast as the day's budget allows, and will run out",
     _NOTICE,
     Threshold(1.5, 1.0, 100.0, Unit.TIMES),
 )
@@ -103,7 +103,7 @@ OTHER_STEPS = AlertRule(
 UNPRICED = AlertRule("unpriced", "a model that agents use has no price", _TICKET)
 USAGE_RATIO = AlertRule(
     "usage-ratio",
-    "the calls of agents add up to {limit} what their engines tell of the whole, or to that much less",
+    "an engine reports {limit} as many tokens as its calls add up to, or the other way round",
     _TICKET,
     Threshold(1.5, 1.05, 100.0, Unit.TIMES),
 )

@@ -21,6 +21,7 @@ from paddock.insight.selection import Selection
 from paddock.insight.trace import KeptTrace
 
 if TYPE_CHECKING:
+    from paddock.fleet.site import Site
     from paddock.insight.drift.report import HardCase
 
 DAY = 86_400.0
@@ -68,7 +69,7 @@ class AlertMemory:
         self._take_ended(dataset, now)
         self.working.read(lambda name: dataset.find(name, FLEET), MOST_WORKING)
         self._settle_pending(dataset)
-        self._study(dataset)
+        self._study(dataset, look.site)
         self.ended.forget_before(now - REMEMBERED_SECONDS)
         self._hard = {name: one for name, one in self._hard.items() if one[0] >= now - DAY}
         self.batches.judge(dataset, self.ended.taken, now)
@@ -117,8 +118,9 @@ class AlertMemory:
             if name in self.ended or (kept is not None and kept.trace.ended is not None):
                 del self.working.pending[name]
 
-    def _study(self, dataset: Dataset) -> None:
-        """What is usual, from the steps and calls of some that have ended."""
+    def _study(self, dataset: Dataset, site: "Site") -> None:
+        """What is usual, from the steps and calls of some that have ended. What an engine reports that bills nothing need
+        not add up."""
         first = not len(self.gaps)
         for _ in range(FIRST_STUDIED if first else MOST_STUDIED):
             if not self._unstudied:
@@ -129,6 +131,6 @@ class AlertMemory:
                 continue
             self.gaps.learn(dataset.steps(key))
             calls = [call.usage for call in dataset.calls(key) if call.usage is not None]
-            if calls and run.tokens > 0:
+            if calls and run.tokens > 0 and not site.capabilities_of(run.engine).free:
                 total = sum(usage.input_total + usage.output for usage in calls)
                 self._ratios.append(UsageRatio(run.run, run.engine, run.ended, total / run.tokens))

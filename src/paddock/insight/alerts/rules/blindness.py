@@ -89,7 +89,8 @@ def judge_unpriced(scene: Scene, setting: RuleSetting) -> Seen:
         if model and find_price(scene.prices, model, today) is not None:
             continue
         shown = f"`{model}`" if model else "a model without a name"
-        title = f"{shown} has no price: {len(runs):,} attempts of the last day cost nobody knows what"
+        attempts = f"{len(runs):,} attempts of the last day" if len(runs) > 1 else "an attempt of the last day"
+        title = f"{shown} has no price: nobody knows what {attempts} cost"
         lines = (f"attempts: {', '.join(runs[:SHOWN])}",)
         key = f"{name}:{model}"
         conditions.append(Condition(key, name, setting.severity, title, model, lines, "paddock costs", len(runs)))
@@ -108,8 +109,8 @@ def judge_usage_ratio(scene: Scene, setting: RuleSetting) -> Seen:
         middle, key = median(ratios[-LAST_RATIOS:]), f"{name}:{engine}"
         parts.append(f"{engine} {middle:.2f}")
         if max(middle, 1.0 / max(middle, 1e-9)) > scene.limit(key, setting.limit - 1.0) + 1.0:
-            title = f"the calls of {engine} add up to {middle:.2f} times what it tells of itself"
-            lines = (f"the median of {len(ratios[-LAST_RATIOS:]):,} attempts; 1 is right",)
+            title = f"the calls of {engine} add up to {middle:.2f} times the total that it reports"
+            lines = (f"the median of the last {len(ratios[-LAST_RATIOS:]):,} attempts; it should be 1",)
             conditions.append(Condition(key, name, setting.severity, title, engine, lines, "paddock costs"))
     words = f"calls against totals: {', '.join(parts)}" if parts else "too few attempts to compare"
     return Seen(words, tuple(conditions))

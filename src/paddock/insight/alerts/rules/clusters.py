@@ -24,6 +24,7 @@ FEWEST_SHARED, FEWEST_FAILURES = 5, 10
 SWITCH_CHANCE = 1e-4
 STANDING_TIMES = 100.0
 """What stands may be so many times as likely before it is gone."""
+SHOWN = 8
 GOES_ON_SECONDS = 1800.0
 """What has struck nobody for so long is over, however many it struck before."""
 _STEADY = frozenset({FailureCause.TASK, FailureCause.MODEL, FailureCause.UNKNOWN})
@@ -49,8 +50,14 @@ class Group:
     def evidence(self) -> tuple[str, ...]:
         cause = self.cause.cause
         lines = cause.evidence[:3] if cause is not None else ()
-        names = ", ".join(run.run for run in self.runs[-8:])
-        return (*lines, f"{len(self.runs):,} attempts at {len(self.tasks):,} tasks: {names}")
+        return (*lines, attempts_words(self.runs))
+
+
+def attempts_words(runs: Sequence[EndedRun]) -> str:
+    """Which they are; the latest of `runs` is last. Rules that see the same say it in the same words: it stands once."""
+    many = len({run.task for run in runs})
+    tasks = "1 task" if many == 1 else f"{many:,} tasks"
+    return f"{len(runs):,} attempts at {tasks}: {', '.join(run.run for run in runs[-SHOWN:])}"
 
 
 def judge_new_failures(scene: Scene, setting: RuleSetting) -> Seen:
@@ -62,7 +69,7 @@ def judge_new_failures(scene: Scene, setting: RuleSetting) -> Seen:
         found = [group for group in found if len(group.tasks) > 1]
     within = format_duration(setting.window)
     conditions = [
-        _condition(setting, group, f"new: {len(group.runs):,} attempts failed within {within} with {group.cause.title}")
+        _condition(setting, group, f"new: {len(group.runs):,} attempts failed within {within}: {group.cause.title}")
         for group in found
     ]
     return Seen(words, tuple(conditions))
@@ -72,7 +79,7 @@ def judge_alike(scene: Scene, setting: RuleSetting) -> Seen:
     """The chance is that of a whole day, however many causes there are and however often somebody looks."""
     groups, all_in_window, before = _group(scene, setting.window)
     if before < FEWEST_BEFORE:
-        return nothing(f"only {before:,} attempts before: too few to say what is usual")
+        return nothing(f"{before:,} attempts before: too few to say what is usual")
     questions = max(1.0, DAY / setting.window) * OVERLAP * max(1, len(groups))
     conditions, least = [], 1.0
     for group in groups:
@@ -110,11 +117,12 @@ def judge_cause_share(scene: Scene, setting: RuleSetting) -> Seen:
         stands = scene.stands(group.cause.key) is not None
         if failures >= FEWEST_FAILURES and (stands or arrivals(len(group.runs), expected) < SWITCH_CHANCE):
             title = (
-                f"{group.cause.of.value} makes {share:.0%} of {failures:,} failures within "
+                f"{group.cause.of.value} makes up {share:.0%} of {failures:,} failures within "
                 f"{format_duration(setting.window)}: {group.cause.title}"
             )
             conditions.append(_condition(setting, group, title))
-    words = f"of {failures:,} failures within {format_duration(setting.window)} one outside cause makes {largest:.0%}"
+    within = format_duration(setting.window)
+    words = f"of {failures:,} failures within {within} one outside cause makes up {largest:.0%}"
     return Seen(words if failures else "no failures", tuple(conditions))
 
 

@@ -6,10 +6,10 @@ from paddock.config.alert_rules import RuleSetting
 from paddock.core.alerts.condition import Condition
 from paddock.core.alerts.events import AlertSeverity
 from paddock.insight.alerts.ended import EndedRun
+from paddock.insight.alerts.rules.clusters import attempts_words
 from paddock.insight.alerts.scene import Scene, Seen, severity_of
 
 RECENT_SECONDS = 86_400.0
-SHOWN = 8
 
 
 def judge_never_ran(scene: Scene, setting: RuleSetting) -> Seen:
@@ -55,4 +55,4 @@ def _evidence(scene: Scene, runs: Sequence[EndedRun]) -> tuple[str, ...]:
     """What a cause rests on, else what each of them looked like; and which they are."""
     cause = scene.causes.of(runs[0]).cause
     said = cause.evidence if cause is not None else tuple(dict.fromkeys(run.symptom for run in runs))
-    return *said[:3], f"attempts: {', '.join(run.run for run in runs[:SHOWN])}"
+    return *said[:3], attempts_words(runs[::-1])

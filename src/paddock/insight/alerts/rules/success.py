@@ -140,7 +140,8 @@ def _raise(
     found: Sequence[EndedRun],
 ) -> Seen:
     severity = severity_of(setting, burn.severity)
-    title = f"{len(found):,} of {among:,} attempts of {burn.words} {goal.missed}; {1 - setting.limit:.0%} may"
+    allowed = f"the goal allows {1 - setting.limit:.0%}"
+    title = f"{len(found):,} of {among:,} attempts of {burn.words} {goal.missed}; {allowed}"
     kinds = Counter(scene.causes.of(run).title for run in found)
     evidence = tuple(f"{count:,} × {words}" for words, count in kinds.most_common(4))
     condition = Condition(
