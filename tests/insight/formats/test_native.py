@@ -271,6 +271,11 @@ def test_a_trajectory_file_is_named_by_its_task(tmp_path: Path) -> None:
     ]
 
 
+def test_a_trajectory_that_broke_off_before_its_first_step_is_a_run() -> None:
+    trace = one_of({"trajectory": [], "history": [], "info": {"exit_status": "exit_error"}, "instance_id": "i"})
+    assert (trace.task, trace.end_state, trace.model_spoke) == ("i", EndState.CRASHED, False)
+
+
 def test_mini_swe_agents_messages_are_read() -> None:
     trace = one_of(
         {
@@ -307,6 +312,12 @@ def test_a_terminal_bench_trial_is_read() -> None:
     assert (trace.usage, trace.model_spoke) == (None, None)
     assert (trace.tests, trace.error) == ({"a": True, "b": False}, "docker daemon is gone")
     assert one_of({**record, "failure_mode": "test_timeout", "is_resolved": True}).end_state is EndState.OK
+
+
+def test_trials_are_read_as_such_also_where_they_are_called_trajectories() -> None:
+    record = {"id": "u1", "trial_name": "t.1-of-1", "task_id": "t", "failure_mode": "unset", "is_resolved": None}
+    trace = one_of({**record, "steps": [], "pane_tail": "agent: not found"}, format="swe-agent")
+    assert (trace.run, trace.task, trace.end_state, trace.tail) == ("u1", "t", EndState.OK, "agent: not found")
 
 
 def test_a_tau_bench_result_is_read() -> None:

@@ -71,6 +71,23 @@ def test_other_spellings_give_the_same() -> None:
     assert [(step.activity, step.status, step.exit) for step in trace.steps] == [("TEST", StepStatus.ERROR, 1)]
 
 
+def test_a_hump_in_a_name_is_a_gap() -> None:
+    trace = one_of(
+        {
+            "runId": "r1",
+            "taskID": "t",
+            "endState": "agent_timeout",
+            "errorText": "it took too long",
+            "startedAt": 1_700_000_000_000,
+            "isResolved": False,
+            "toolCalls": [{"toolName": "bash", "filePath": "src/a.py", "exitCode": 1}],
+        }
+    )
+    assert (trace.run, trace.task, trace.error, trace.started) == ("r1", "t", "it took too long", 1_700_000_000.0)
+    assert (trace.outcome, trace.end_state) == (Result.FAILURE, EndState.TIMEOUT)
+    assert [(step.tool, step.status) for step in trace.steps] == [("bash", StepStatus.ERROR)]
+
+
 @pytest.mark.parametrize(
     ("told", "outcome", "end"),
     [
@@ -83,6 +100,8 @@ def test_other_spellings_give_the_same() -> None:
         ({"outcome": "timeout"}, Result.FAILURE, EndState.TIMEOUT),
         ({"outcome": None, "status": "failed"}, Result.FAILURE, None),
         ({"status": "completed"}, Result.UNKNOWN, EndState.OK),
+        ({"resolved": None, "failure_mode": "test_timeout"}, Result.FAILURE, EndState.OK),
+        ({"resolved": True, "failure_mode": "parse_error"}, Result.SUCCESS, EndState.OK),
         ({"outcome": "success", "exit_status": "submitted (exit_cost)"}, Result.SUCCESS, EndState.BUDGET),
         ({"end_state": "rate_limited", "engine": "x"}, Result.UNKNOWN, EndState.THROTTLED),
         ({"outcome": "as expected", "engine": "x"}, Result.UNKNOWN, EndState.UNKNOWN),

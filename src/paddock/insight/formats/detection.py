@@ -17,8 +17,8 @@ from paddock.insight.formats.packed import PackedReader, looks_packed
 from paddock.insight.formats.qwen import QwenReader, looks_like_qwen
 from paddock.insight.formats.reader import Record, RunReader
 from paddock.insight.formats.spans import looks_like_spans
-from paddock.insight.formats.swe_agent import SweAgentReader, looks_like_swe_agent
-from paddock.insight.formats.terminal_bench import TerminalBenchReader, looks_like_terminal_bench
+from paddock.insight.formats.swe_agent import looks_like_swe_agent
+from paddock.insight.formats.terminal_bench import TerminalBenchReader, TrajectoryReader, looks_like_terminal_bench
 
 AUTO = "auto"
 NEUTRAL = "jsonl"
@@ -49,7 +49,7 @@ FORMATS: dict[str, Format] = {
         Format("gemini", "gemini: chat files and stream-json", looks_like_gemini, GeminiReader, True),
         Format("qwen", "qwen: chat files and stream-json", looks_like_qwen, QwenReader, True),
         Format("copilot", "copilot: what it prints as JSON, and its events", looks_like_copilot, CopilotReader, True),
-        Format("swe-agent", "SWE-agent and mini-SWE-agent trajectories", looks_like_swe_agent, SweAgentReader),
+        Format("swe-agent", "SWE-agent and mini-SWE-agent trajectories", looks_like_swe_agent, TrajectoryReader),
         Format("openinference", "spans: OpenInference, OpenTelemetry, OTLP JSON", looks_like_spans, SpanReader),
         Format("terminal-bench", "Terminal-Bench results", looks_like_terminal_bench, TerminalBenchReader),
         Format("tau-bench", "tau-bench results", looks_like_tau, TauReader),

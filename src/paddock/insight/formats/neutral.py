@@ -46,6 +46,10 @@ _FACT_TYPES = {field.name: field.type for field in msgspec.structs.fields(Facts)
 _SOURCE_CHARS = 1_000
 _TAIL_READ = 1 << 20
 _VERDICTS = frozenset({"failed", "failure", "fail", "passed", "success", "succeeded", "resolved", "unresolved"})
+_LATE_FAILURES = frozenset(
+    {"test_timeout", "parse_error", "tests_failed", "test_failed", "tests_timed_out", "verification_failed"}
+)
+"""Ends that tell of what came after the agent: its work did not pass."""
 _VERDICT_KEYS = ("passed", "outcome", "result", "status", "success", "ok")
 _LASTED = ("duration_seconds", "duration", "wall_seconds", "wall", "elapsed", "elapsed_seconds", "seconds")
 
@@ -131,8 +135,14 @@ def _read_end(told: dict[str, object], others: dict[str, object]) -> tuple[Resul
     if outcome is None and as_end is not None:
         outcome = Result.UNKNOWN if as_end is EndState.OK else Result.FAILURE
     if outcome is None:
-        outcome = read_result(told.get("end_state")) if word_of(told.get("end_state")) in _VERDICTS else None
+        outcome = _verdict_of(word_of(told.get("end_state")))
     return outcome or Result.UNKNOWN, end_state or as_end or EndState.UNKNOWN
+
+
+def _verdict_of(end: str) -> Result | None:
+    if end in _LATE_FAILURES:
+        return Result.FAILURE
+    return read_result(end) if end in _VERDICTS else None
 
 
 def _candidates(told: dict[str, object], others: dict[str, object], field: str) -> list[tuple[str, object]]:

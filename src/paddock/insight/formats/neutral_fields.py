@@ -1,6 +1,6 @@
 """The fields of the neutral JSON lines, and what else they may be called. docs/reference/traces.md documents them.
 
-A name is compared without its case; blanks and dashes in it are underscores.
+A name is compared without its case; blanks and dashes in it are underscores, and so is where `camelCase` has a hump.
 """
 
 import re
@@ -88,7 +88,7 @@ FACT_FIELDS: Mapping[str, str] = {
     "gate": "gate_result",
     "diff": "diff_sha patch_sha",
 }
-_GAP = re.compile(r"[\s-]+")
+_GAP = re.compile(r"[\s-]+|(?<=[a-z0-9])(?=[A-Z])")
 
 
 def _known(fields: Mapping[str, str]) -> dict[str, str]:

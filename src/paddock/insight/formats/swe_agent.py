@@ -23,9 +23,14 @@ _SUFFIXES = (".gz", ".json", ".jsonl", ".traj")
 
 
 def looks_like_swe_agent(record: Record) -> bool:
-    if looks_mini(record):
+    if looks_mini(record) or _broke_off(record):
         return True
     return any(_is_step(first) for name in _STEPS if (first := _first(record.get(name))) is not None)
+
+
+def _broke_off(record: Record) -> bool:
+    """Before its first step."""
+    return record.get("trajectory") == [] and isinstance(record.get("info"), dict)
 
 
 def looks_mini(record: Record) -> bool:
@@ -77,7 +82,8 @@ def read_trajectory(record: Record, name: str) -> Trace:
     _take_info(run, info)
     run.outcome = read_result(_told(node, info, ("resolved", "is_resolved", "success"))) or Result.UNKNOWN
     run.attributes.update({key: value for key in ("environment",) if (value := node.word(key))})
-    if run.is_empty and run.told_usage is None and run.outcome is Result.UNKNOWN:
+    told = run.told_usage is not None or run.outcome is not Result.UNKNOWN or run.end_state is not None
+    if run.is_empty and not told and not _broke_off(record):
         raise NotARun("has no steps")
     return _labelled(run.finish(), group, run)
 

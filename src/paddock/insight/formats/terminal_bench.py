@@ -9,7 +9,7 @@ from paddock.core.trace import clip
 from paddock.insight.formats.bounds import MOST_TESTS, bounded_attributes, error_text, last_lines, name_text, plain_text
 from paddock.insight.formats.neutral_steps import read_steps
 from paddock.insight.formats.reader import Record
-from paddock.insight.formats.swe_agent import looks_like_swe_agent, read_trajectory
+from paddock.insight.formats.swe_agent import SweAgentReader, looks_like_swe_agent, read_trajectory
 from paddock.insight.formats.usage_words import read_usage
 from paddock.insight.formats.words import read_count, read_end_state, read_result, read_time
 from paddock.insight.trace import ERROR_CHARS, EndState, Result, Trace
@@ -41,6 +41,16 @@ class TerminalBenchReader:
 
     def close(self) -> Iterator[Trace]:
         return iter(())
+
+
+class TrajectoryReader(SweAgentReader):
+    """Trajectories, also where the results of trials were written around them."""
+
+    def take(self, record: Record, number: int) -> Iterator[Trace]:
+        if looks_like_terminal_bench(record):
+            yield read_trial(record)
+        else:
+            yield from super().take(record, number)
 
 
 def read_trial(record: Record) -> Trace:

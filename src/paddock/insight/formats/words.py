@@ -16,7 +16,8 @@ FAILURE_WORDS = frozenset(
 )
 END_WORDS: dict[EndState, str] = {
     EndState.OK: "ok okay completed complete finished done normal success succeeded submitted end_turn stop exited"
-    " delivered landed resolved passed unset none noop empty unsaved end_of_turn tool_use",
+    " delivered landed resolved passed unset none noop empty unsaved end_of_turn tool_use test_timeout parse_error"
+    " tests_failed test_failed tests_timed_out verification_failed",
     EndState.GAVE_UP: "gave_up give_up giveup forfeit exit_forfeit no_submission no_patch stuck gaveup early_exit"
     " abandoned stalled exit_format",
     EndState.TIMEOUT: "timeout timed_out agent_timeout time_out deadline deadline_exceeded time_limit timedout"
