@@ -225,3 +225,44 @@ def test_hostile_lines_are_read_in_bounded_time_and_lose_no_run() -> None:
     ]
     runs = [a_run(number, error=line[:2000], tail=line) for number, line in enumerate(hostile)]
     assert sorted(run for cluster in diagnose(runs) for run in cluster.runs) == sorted(kept.trace.run for kept in runs)
+
+
+def test_what_tests_say_is_not_what_went_wrong_around_them() -> None:
+    told = [
+        "ERROR: test_login_rejects_expired_token (tests.TestAuth)\nFAILED (errors=1)",
+        'Error: expect(received).toBe(expected)\nExpected: "too many requests"\nReceived: undefined',
+        "E   ConnectionRefusedError: [Errno 111] Connection refused\n1 failed, 11 passed in 4.21s",
+        'psycopg2.errors.UndefinedColumn: column "total" does not exist',
+    ]
+    runs = [a_run(number, error=error, steps=steps(4)) for number, error in enumerate(told)]
+    assert set(causes(runs).values()) == {FailureCause.UNKNOWN}
+
+
+def test_what_is_ticked_off_as_done_is_no_trouble() -> None:
+    runs = failing([1], "9. ✅ Custom 404.html with 'Page not found' content", "✓ GET /status: HTTP 503")
+    assert causes(runs) == {"r1": FailureCause.UNKNOWN}
+
+
+def test_a_terminal_that_stands_for_the_error_is_read_as_output() -> None:
+    """What an agent printed that was at work is not what its harness says."""
+    pane = "root@24cfeeeb7847:/app# make\nmake: gcc: command not found\nroot@24cfeeeb7847:/app#"
+    assert causes([a_run(1, error=pane, steps=steps(9))]) == {"r1": FailureCause.UNKNOWN}
+    others = [a_run(number, fails=False, steps=steps(4)) for number in range(10, 14)]
+    lookup = "root@24cf:/app# agent run\ncurl: (6) Could not resolve host: claude.ai\nroot@24cf:/app#"
+    silent = [a_run(number, error=lookup, end_state=EndState.OK) for number in (1, 2)]
+    assert set(causes(silent + others).values()) == {FailureCause.NEVER_RAN}
+
+
+def test_runs_that_are_silent_never_ran_whether_their_last_words_are_long_or_short() -> None:
+    others = [a_run(number, fails=False, steps=steps(4)) for number in range(10, 14)]
+    silent = [a_run(1, tail="stopped"), *(a_run(number, error="stopped") for number in (2, 3))]
+    assert set(causes(silent + others).values()) == {FailureCause.NEVER_RAN}
+
+
+def test_a_download_that_was_given_up_shows_what_kept_it() -> None:
+    told = (
+        "WARNING: Retrying (Retry(total=1)) after connection broken by 'ReadTimeoutError': /simple/six/",
+        "WARNING: Retrying (Retry(total=0)) after connection broken by 'gaierror: Name or service not known'",
+        "ERROR: No matching distribution found for six",
+    )
+    assert set(causes(failing(range(2), *told)).values()) == {FailureCause.NETWORK}

@@ -25,6 +25,9 @@ overload|litellm.InternalServerError: AnthropicException - Overloaded. Handle wi
 overload|anthropic.InternalServerError: Error code: 500 - {'type': 'error', 'error': {'type': 'api_error', 'message':
 overload|google.api_core.exceptions.ServiceUnavailable: 503 The model is overloaded. Please try again later.
 overload|openai.APIStatusError: Error code: 503 - upstream connect error or disconnect/reset before headers
+rate-limit|You have exhausted your capacity on this model. Your quota will reset after 4h32m.
+rate-limit|This request requires more credits, or fewer max_tokens.
+overload|ServiceUnavailableException when calling the ConverseStream operation: Bedrock is unable to process it
 overload|stream disconnected before completion: Incomplete response returned
 overload|litellm.Timeout: AnthropicException - litellm.Timeout: Connection timed out after 600.0 seconds.
 contention|programming external connectivity on endpoint web: Bind for 0.0.0.0:8080 failed: port is already allocated
@@ -53,6 +56,7 @@ saturation|docker.errors.DockerException: Error while fetching server API versio
 saturation|requests.exceptions.ReadTimeout: UnixHTTPConnectionPool(host='localhost', port=None): Read timed out. (read
 saturation|FATAL: sorry, too many clients already
 saturation|0/3 nodes are available: 3 Insufficient memory.
+network|stream disconnected before completion: error sending request for url (https://api.openai.com/v1/responses)
 network|curl: (6) Could not resolve host: github.com
 network|fatal: unable to access 'https://github.com/x/y.git/': Could not resolve host: github.com
 network|npm ERR! network request to https://registry.npmjs.org/left-pad failed, reason: getaddrinfo EAI_AGAIN registry
@@ -69,6 +73,12 @@ network|error pulling image configuration: download failed after attempts=6: dia
 network|E: Failed to fetch http://deb.debian.org/debian/pool/main/c/curl_7.deb  Connection failed [IP: 151.101.2.132 8
 network|httpx.ConnectTimeout: timed out
 network|502 Bad Gateway fetching https://registry.npmjs.org/foo
+dependency|error: Microsoft Visual C++ 14.0 or greater is required.
+dependency|Your session has expired. Sign in again with `codex login`.
+dependency|The OPENAI_API_KEY environment variable is missing or empty
+dependency|npm ERR! code E401
+dependency|bwrap: No permissions to create new namespace
+dependency|Error: Unable to find a suitable version for react-dom
 dependency|bash: claude: command not found
 dependency|/bin/sh: 1: node: not found
 dependency|ModuleNotFoundError: No module named 'yaml'
@@ -95,10 +105,15 @@ task|litellm.ContextWindowExceededError: This model's maximum context length is 
 task|LimitsExceeded: cost limit of 3.0 reached
 task|Reached maximum number of turns (50)
 task|Agent reached maximum iterations
+task|Agent reached its maximum of 100 iterations
 model|json.decoder.JSONDecodeError: Failed to parse LLM response as JSON
 model|Agent stuck in loop: AgentStuckInLoopError
 model|ERROR: Found 0 actions in response
 unknown|AssertionError: expected 3 got 4
+unknown|AssertionError: Lists differ: ['429 Too Many Requests'] != []
+unknown|FAILED tests/test_net.py::test_retry - ConnectionError: connection refused
+unknown|Expected status 200 but got 503 Service Unavailable from /api/users
+unknown|E       AssertionError: 'timeout' != 'connection refused'
 unknown|agent_timeout
 unknown|Agent timed out after 1800 seconds
 unknown|exit code 1

@@ -1,7 +1,7 @@
 """The window of a failed run: what the harness said, its last lines, its last failed steps, its last refused calls.
 
-What only looks like an error is left out: commands as a terminal echoes them, frames of tracebacks, hints, and
-attempts that are tried again.
+What only looks like an error is left out: commands as a terminal echoes them, frames of tracebacks, hints, attempts
+that are tried again, and what is ticked off as done.
 """
 
 import re
@@ -37,6 +37,10 @@ _HINTS = (
 )
 _NOTHING = frozenset({"unset", "none", "null", "unknown", "n/a", "false", "error", "failed", "failure"})
 _TRIED_AGAIN = ("retrying (retry", "warning: retrying", "will retry", "retrying in", "reconnecting")
+_LAST_TRY = "retry(total=0"
+_COMPARED = ("expected:", "received:", "actual:", "got:", "want:", "wanted:")
+"""How test runners list what they wanted beside what they got."""
+_DONE = ("✅", "✓", "✔", "☑")
 _CODE = (
     "raise ",
     "except ",
@@ -72,12 +76,15 @@ class Line:
 
 
 def window_of(kept: KeptTrace, refused: Sequence[int] = ()) -> tuple[Line, ...]:
-    """Steps first, then the output, then calls, and what the harness said last: it has seen the end."""
-    said = [line for line in _of_text(kept.trace.error, ERROR_LINES) if line.lower() not in _NOTHING]
+    """Steps first, then the output, then calls, and what the harness said last: it has seen the end. A terminal that
+    stands where an error should is output."""
+    error = kept.trace.error
+    is_terminal = any(_is_shell(line.strip()) for line in error.splitlines())
+    said = [line for line in _of_text(error, ERROR_LINES) if line.lower() not in _NOTHING]
     found = [(text, STEP) for text in _step_lines(kept)]
     found += [(text, OUTPUT) for text in _of_text(kept.trace.tail, WINDOW_LINES)]
     found += [(f"HTTP {status}", CALL) for status in refused[-3:]]
-    found += [(text, ERROR) for text in said]
+    found += [(text, OUTPUT if is_terminal else ERROR) for text in said]
     is_brief, late = len(said) <= FEW_LINES, len(found) - len(said) - LATE_LINES
     return tuple(
         Line(text, where, place, is_word=is_brief and where == ERROR, is_late=place >= late)
@@ -95,8 +102,10 @@ def _of_text(text: str, most: int) -> list[str]:
     """The last lines, those that a terminal has broken put together again."""
     if not text:
         return []
-    lines = _unbroken(texts_within(text)[-most:])
-    return [kept for line in lines if (kept := _plain(line)) and not _is_noise(kept)]
+    flat = [_flat(line) for line in _unbroken(texts_within(text)[-most:])]
+    is_typed = any(_is_prompt(line) for line in flat)
+    lines = (line.strip(_FRAME) for line in flat if not (is_typed and _goes_on(line)))
+    return [line for line in lines if line and not _is_noise(line)]
 
 
 def _unbroken(lines: list[str]) -> list[str]:
@@ -114,17 +123,22 @@ def _unbroken(lines: list[str]) -> list[str]:
     return whole
 
 
-def _plain(line: str) -> str:
-    """Without the frame that is drawn around it."""
-    flat = " ".join(_COLOUR.sub("", line[:LINE_CHARS]).split())
-    return "" if flat.startswith("> ") or flat == ">" else flat.strip(_FRAME)
+def _flat(line: str) -> str:
+    return " ".join(_COLOUR.sub("", line[:LINE_CHARS]).split())
+
+
+def _goes_on(line: str) -> bool:
+    """More of a command that somebody types, over several lines."""
+    return line.startswith("> ") or line == ">"
 
 
 def _is_noise(line: str) -> bool:
     low = line[:80].lower()
-    if low.startswith(_HINTS) or low.startswith(_FRAMES) or any(words in low for words in _TRIED_AGAIN):
+    if low.startswith((*_HINTS, *_FRAMES, *_COMPARED)) or (
+        _LAST_TRY not in low and any(map(low.__contains__, _TRIED_AGAIN))
+    ):
         return True
-    return _is_code(low) or _is_prompt(line)
+    return _is_code(low) or _is_prompt(line) or any(mark in line[:8] for mark in _DONE)
 
 
 def _is_code(low: str) -> bool:
@@ -136,8 +150,10 @@ def _is_code(low: str) -> bool:
 
 def _is_prompt(line: str) -> bool:
     """A command behind the prompt of a shell: `root@24cf:/app# make`, `$ make`."""
-    if line.startswith(("$ ", "# ", "+ ", "% ")):
-        return True
+    return line.startswith(("$ ", "# ", "+ ", "% ")) or _is_shell(line)
+
+
+def _is_shell(line: str) -> bool:
     head, mark, _ = line[:120].partition("# ")
     if not mark:
         head, mark, _ = line[:120].partition("$ ")

@@ -35,7 +35,8 @@ class Sign:
     line, where there are any, and none of the phrases `unless`.
 
     `strength` says how much it tells: 3 cannot be mistaken, 2 is usual, 1 follows from many causes, 0 only repeats how
-    the run ended. `title` is what people call it.
+    the run ended. `title` is what people call it. `settles`: what else such a line says is what somebody expected or
+    quoted.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Sign:
     phrases: tuple[str, ...]
     near: frozenset[str] = frozenset()
     unless: tuple[str, ...] = ()
+    settles: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,5 +97,5 @@ class SignBook:
 _ORDER = {cause: place for place, cause in enumerate(FailureCause)}
 
 
-def _weight(sign: Sign) -> tuple[int, int, str]:
-    return sign.strength, -_ORDER[sign.cause], sign.name
+def _weight(sign: Sign) -> tuple[bool, int, int, str]:
+    return sign.settles, sign.strength, -_ORDER[sign.cause], sign.name

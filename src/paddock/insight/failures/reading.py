@@ -30,6 +30,9 @@ _END_WORDS = {
     EndState.KILLED: "was killed",
 }
 _END_CAUSES = {EndState.THROTTLED: FailureCause.RATE_LIMIT, EndState.OVERLOADED: FailureCause.OVERLOAD}
+_VAGUE = frozenset({"absent", "unfit-object"})
+_VAGUE_AT_WORK = _VAGUE | {"missing-file", "exists-already", "missing-service"}
+_STARTED = frozenset({EndState.OK, EndState.GAVE_UP, EndState.TIMEOUT, EndState.BUDGET})
 _SENTENCE_ENDS = frozenset(".!?:;)]}>`'\"*|│╯#$%…")
 
 
@@ -56,9 +59,12 @@ class Reading:
 
     @property
     def never_ran(self) -> bool:
-        """Unless the harness itself says what went wrong before an engine could be started, and would have for any."""
+        """Unless the harness itself says what went wrong before an engine could be started, and would have for any. A
+        run that came to an end of its own was started."""
         if self.spoke is not False:
             return False
+        if self.kept.trace.end_state in _STARTED:
+            return True
         root = self.root
         if root is None or root.sign is None or root.line.where != ERROR or root.strength < USUAL:
             return True
@@ -114,13 +120,20 @@ def _last_resort(window: Sequence[Line], lines: tuple[Salient, ...], work: Work)
     weak = [salient for salient in lines if salient.strength > 0]
     if not weak:
         return None
-    said = [salient for salient in weak if salient.line.where == ERROR]
+    said = [salient for salient in weak if salient.line.where == ERROR and not _is_vague(salient, work)]
     final = weak[-1]
     if said:
         return replace(said[-1], strength=USUAL)
     outputs = [line.place for line in window if line.where == OUTPUT]
     is_final = bool(outputs) and final.line.where == OUTPUT and final.line.place >= outputs[-1] - FINAL_LINES
-    return replace(final, strength=USUAL) if is_final and work is Work.NONE else final
+    promotes = is_final and work is Work.NONE and not _is_vague(final, work)
+    return replace(final, strength=USUAL) if promotes else final
+
+
+def _is_vague(salient: Salient, work: Work) -> bool:
+    """What programs say that are at work says little of why a run failed, unless it came to no work at all."""
+    sign = salient.sign
+    return sign is not None and sign.name in (_VAGUE if work is Work.NONE else _VAGUE_AT_WORK)
 
 
 def _templates(lines: tuple[Salient, ...], *, is_clear: bool) -> frozenset[str]:

@@ -18,6 +18,8 @@ _SALIENT = frozenset(
 _SALIENT_ENDINGS = (b"error ", b"exception ", b"failure ", b"timeout ")
 _NAMING = frozenset({"missing-module", "missing-command", "missing-library", "port-in-use", "name-in-use"})
 """Signs of which what is quoted matters: another module is another cause."""
+_TESTED = "E "
+"""What pytest quotes of a test that failed: the test may be of just such an error."""
 _GUESS = ("warning:", "warn ", "[warn", "warn:", "deprecat", "debug", "info:", "[info")
 MOST_WORDS = 40
 
@@ -75,7 +77,7 @@ class Reader:
     def salient(self, line: Line, task: str, work: Work) -> Salient | None:
         known = self._signs.get(line.text)
         if known is None:
-            words = words_in(line.text)
+            words = words_in(_without_tests(line.text))
             sign = self._book.strongest(words)
             known = sign, sign is not None or _is_salient(words)
             self._signs[line.text] = known
@@ -87,6 +89,18 @@ class Reader:
         return Salient(line, short, sign, 0 if sign is None else _strength(sign, line, work))
 
 
+def _without_tests(text: str) -> str:
+    """A test has its name from what it is about: `test_login_rejects_expired_token`."""
+    if "test_" not in text and "_test" not in text:
+        return text
+    return " ".join("test" if _is_test(word) else word for word in text.split())
+
+
+def _is_test(word: str) -> bool:
+    name = word.rpartition("::")[2].strip("()[]{}<>,;:.'\"`")
+    return "/" not in name and (name.startswith("test_") or name.partition("[")[0].endswith("_test"))
+
+
 def _is_salient(words: bytes) -> bool:
     return not _SALIENT.isdisjoint(words.split()) or any(ending in words for ending in _SALIENT_ENDINGS)
 
@@ -95,6 +109,7 @@ def _strength(sign: Sign, line: Line, work: Work) -> int:
     """A step that fails is everyday work, a refusal may be one that the run got over, and a warning is one because it
     went on."""
     doubts = int(line.where in (STEP, CALL) or line.text[:24].lower().startswith(_GUESS))
+    doubts += 2 * line.text.startswith(_TESTED)
     if sign.cause is FailureCause.DEPENDENCY and (
         line.where == STEP or (work is not Work.NONE and line.where == OUTPUT)
     ):

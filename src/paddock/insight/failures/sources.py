@@ -9,7 +9,7 @@ from paddock.insight.trace import KeptTrace
 TOLD_SHARE = 0.1
 """Of a source that tells the steps of so many runs, a run without steps made none; of others it only is not known."""
 SHOWN_SHARE = 0.5
-"""Where so many of the runs without steps show their output, one that shows none was not looked at."""
+"""Where so many of the runs without steps show their output or an error, one that shows none was not looked at."""
 
 Source: TypeAlias = tuple[str, str]
 
@@ -25,7 +25,7 @@ class Sources:
             source = _source_of(kept)
             self._runs[source] += 1
             self._told[source] += kept.step_count > 0
-            self._shown[source] += not kept.step_count and bool(kept.trace.tail)
+            self._shown[source] += not kept.step_count and _shows(kept)
 
     def would_tell(self, kept: KeptTrace) -> bool:
         """Whether there would be steps of it, if it had made any."""
@@ -33,7 +33,11 @@ class Sources:
         if self._told[source] < TOLD_SHARE * self._runs[source] or not self._told[source]:
             return False
         silent = self._runs[source] - self._told[source]
-        return bool(kept.trace.tail) or self._shown[source] < SHOWN_SHARE * silent
+        return _shows(kept) or self._shown[source] < SHOWN_SHARE * silent
+
+
+def _shows(kept: KeptTrace) -> bool:
+    return bool(kept.trace.tail or kept.trace.error)
 
 
 def _source_of(kept: KeptTrace) -> Source:

@@ -1,8 +1,8 @@
-"""Whether what a run printed is a model at work, where nobody has taken down its steps."""
+"""Whether what a run printed, or what stands for its error, is a model at work, where nobody took down its steps."""
 
 from collections.abc import Iterable
 
-from paddock.insight.failures.lines import OUTPUT, Line
+from paddock.insight.failures.lines import ERROR, OUTPUT, Line
 from paddock.insight.failures.phrases import listed, words_in
 
 _SPEECH = tuple(
@@ -22,7 +22,7 @@ thoughts, and checked on the 162 beside them that never ran, of which none has t
 def shows_speech(lines: Iterable[Line]) -> bool:
     heard: set[bytes] = set()
     for line in lines:
-        if line.where == OUTPUT:
+        if line.where in (OUTPUT, ERROR):
             words = words_in(line.text)
             heard.update(phrase for phrase in _SPEECH if phrase in words)
             if len(heard) >= ENOUGH:

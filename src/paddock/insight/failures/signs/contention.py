@@ -56,8 +56,9 @@ SIGNS = (
             sqlite3 operationalerror…locked; deadlock detected; deadlock found; lock wait timeout; lock timeout;
             locktimeout; could not serialize access; used by another process; used by another program; another
             instance; another copy of; already running; pid file…exists; pidfile…exists; postmaster pid…exists;
-            resource busy; ebusy; text file busy; etxtbsy; lease…held; conflicting operation; concurrent update;
-            concurrent modification; operation…in progress
+            resource busy; ebusy; text file busy; etxtbsy; lease…held; already holds; already held; holds the
+            lock; holds the lease; conflicting operation; concurrent update; concurrent modification;
+            operation…in progress
             """
         ),
         unless=listed("cannot lock ref…unable to resolve; lockfile version; frozen lockfile"),

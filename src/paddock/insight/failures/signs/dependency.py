@@ -47,7 +47,7 @@ SIGNS = (
             gem; could not find artifact; could not find…in any of the sources; could not find package; unknown
             revision; no matching versions for query; invalid version; module…not found in registry; could not
             resolve all; unable to find package; unable to find a package; could not find a matching version; no
-            such package; unknown package; yanked
+            such package; unknown package; unable to find a suitable version; could not find system library; yanked
             """
         ),
     ),
@@ -82,16 +82,16 @@ SIGNS = (
             ebadengine; ebadplatform; unsupported engine; engine node is incompatible; the engine…is
             incompatible; unsupported platform; unsupported architecture; requires node; requires rustc;
             requires java; requires ruby; requires php; requires npm; or newer is required; or later is
-            required; or higher is required; minimum supported; minimum required version; rustc…is not
-            supported; currently active rustc version; feature…is required; edition2024; invalid go version; go
-            mod requires; toolchain not available; unsupported class file major version;
-            unsupportedclassversionerror; unsupported major minor; has been compiled by a more recent version;
-            your ruby version is; is not supported by this; version mismatch; version…not supported; version…is
-            not satisfied; does not satisfy; was not compiled against; exec format error; cannot execute binary
-            file; bad cpu type; no matching manifest for; image platform…does not match; glibcxx; cuda driver
-            version; no kernel image is available; abi version; node module version; was compiled against a
-            different; glibc…not found; requires go version; version is too old; version…too old; version…older
-            than; unsupported version of
+            required; or higher is required; or greater is required; or above is required; minimum supported;
+            minimum required version; rustc…is not supported; currently active rustc version; feature…is
+            required; edition2024; invalid go version; go mod requires; toolchain not available; unsupported
+            class file major version; unsupportedclassversionerror; unsupported major minor; has been compiled
+            by a more recent version; your ruby version is; is not supported by this; version mismatch;
+            version…not supported; version…is not satisfied; does not satisfy; was not compiled against; exec
+            format error; cannot execute binary file; bad cpu type; no matching manifest for; image
+            platform…does not match; glibcxx; cuda driver version; no kernel image is available; abi version;
+            node module version; was compiled against a different; glibc…not found; requires go version; version
+            is too old; version…too old; version…older than; unsupported version of
             """
         ),
         unless=listed("ssl; self assert"),
@@ -103,11 +103,24 @@ SIGNS = (
         "a call that does not fit what is installed",
         listed(
             """
-            has no attribute; got an unexpected keyword argument; unrecognized arguments; unrecognized option;
-            unrecognised option; unknown option; unknown flag; unknown command; invalid option; illegal option;
-            no such option; unexpected argument; unsupported operand type; type not yet supported
+            module…has no attribute; init…unexpected keyword argument; unrecognized arguments; unrecognized
+            option; unrecognised option; unknown option; unknown flag; unknown command; invalid option; illegal
+            option; no such option; unexpected argument; type not yet supported; unsupported operand type s for
+            type; type object is not subscriptable
             """
         ),
+    ),
+    Sign(
+        "unfit-object",
+        FailureCause.DEPENDENCY,
+        1,
+        "a call that may not fit what is installed",
+        listed(
+            """
+            has no attribute; got an unexpected keyword argument; unsupported operand type
+            """
+        ),
+        unless=listed("nonetype"),
     ),
     Sign(
         "missing-command",
@@ -178,9 +191,9 @@ SIGNS = (
             metadata…error; backendunavailable; node gyp; gyp err; rebuild error; failed to run custom build
             command; could not compile; failed to compile; error compiling; compilation failed; executor failed
             running; failed to solve; did not complete successfully; image build failed; docker build failed;
-            dpkg returned an error; sub process…dpkg; error processing package; pip install…failed; npm
-            install…failed; apt get…failed; failed to install; installation…failed; could not install; cannot
-            install; unable to install; couldn t install; pip subprocess to install
+            docker…build…non zero exit; dpkg returned an error; sub process…dpkg; error processing package; pip
+            install…failed; npm install…failed; apt get…failed; failed to install; installation…failed; could
+            not install; cannot install; unable to install; couldn t install; pip subprocess to install
             """
         ),
     ),
@@ -213,10 +226,14 @@ SIGNS = (
             http 403; status code 403; error code 403; 403 forbidden; bad credentials; invalid credentials;
             could not load credentials; unable to locate credentials; no credentials; credentials…expired;
             credentials…not found; could not read username; could not read password; not logged in; please run
-            login; login required; please log in; token…expired; invalid token; expired token; token has been
-            revoked; permission denied publickey; host key verification failed; model not found; model…does not
-            exist; you do not have access; does not have access to; permissiondeniederror; 401 unauthorized;
-            model…not found error; not_found_error…model
+            login; session has expired; session expired; sign in again; please sign in; log in again; not signed
+            in; set an auth method; no auth method; no auth credentials; api key…missing or empty; api key…is
+            empty; api key environment variable; api key…is required; you don t have access;
+            accessdeniedexception; login required; please log in; token…expired; invalid token; expired token;
+            unable to authenticate; failed to authenticate; could not authenticate; cannot authenticate; e401;
+            token has been revoked; permission denied publickey; host key verification failed; model not found;
+            model…does not exist; you do not have access; does not have access to; permissiondeniederror; 401
+            unauthorized; model…not found error; not_found_error…model
             """
         ),
         unless=listed("proxy; nginx; localhost"),
@@ -228,11 +245,11 @@ SIGNS = (
         "what the environment does not permit",
         listed(
             """
-            permission denied; permissionerror; eacces; eperm; operation not permitted; access denied; access is
-            denied; errno 13; errno 1 operation; os error 13; are you root; must be root; must be run as root;
-            requires root; requires superuser; cannot be used with root; is not in the sudoers; sudo a password
-            is required; sudo a terminal is required; dubious ownership; detected dubious; cannot run as root;
-            refusing to run
+            permission denied; permissionerror; eacces; eperm; operation not permitted; is not permitted; no
+            permissions to; create new namespace; access denied; access is denied; errno 13; errno 1 operation;
+            os error 13; are you root; must be root; must be run as root; requires root; requires superuser;
+            cannot be used with root; is not in the sudoers; sudo a password is required; sudo a terminal is
+            required; dubious ownership; detected dubious; cannot run as root; refusing to run
             """
         ),
     ),
@@ -246,7 +263,9 @@ SIGNS = (
             configuration error; config error; configerror; invalid configuration; invalid config; bad
             configuration; could not find config; config file not found; missing configuration; missing required
             environment variable; missing environment variable; environment variable…not set; environment
-            variable…is required; environment variable…must be set; not a git repository; could not load
+            variable…is required; environment variable…must be set; environment variable…missing;
+            environment variable…empty; following environment variables; environment variables…not set;
+            environment variables…missing; not a git repository; could not load
             settings; failed to load config; failed to parse config; schema validation; unsupported locale;
             locale error; no such device; cannot open display; missing x server; unable to open display
             """
@@ -275,9 +294,9 @@ SIGNS = (
         listed(
             """
             no such file or directory; filenotfounderror; nosuchfileexception; cannot find the path; cannot find
-            the file; file not found; does not exist; os error 2; errno 2
+            the file; file not found; os error 2; errno 2
             """
         ),
     ),
-    Sign("absent", FailureCause.DEPENDENCY, 1, "something that is not found", listed("not found")),
+    Sign("absent", FailureCause.DEPENDENCY, 1, "something that is not found", listed("not found; does not exist")),
 )

@@ -31,9 +31,10 @@ SIGNS = (
             """
             max turns; maximum number of turns; maximum turns; turn limit; max steps; step limit; maximum number
             of steps; maximum steps; max iterations; maximum number of iterations; maximum iterations; iteration
-            limit; maximum number of requests; recursion limit of; limitsexceeded; limits exceeded; cost limit;
-            max budget; budget exceeded; budget exhausted; exceeded…budget; exceeded max cost; out of budget;
-            max episodes; maximum episodes
+            limit; maximum of…iterations; maximum of…steps; maximum of…turns; limit of…iterations; limit
+            of…steps; limit of…turns; maximum number of requests; recursion limit of; limitsexceeded; limits
+            exceeded; cost limit; max budget; budget exceeded; budget exhausted; exceeded…budget; exceeded max
+            cost; out of budget; max episodes; maximum episodes
             """
         ),
         unless=listed("retries"),
@@ -81,9 +82,24 @@ SIGNS = (
         "tests fail",
         listed(
             """
-            assertionerror; assertion failed; tests failed; test failed; failed tests; test failures; failures
+            assert; assertion; assertions; assertionerror; assertion failed; assertionfailederror;
+            comparisonfailure; expectationfailed; expect received;
+            expected…got; expected…but was; failed tests…py; failed test…py; fail test; fail tests
+            """
+        ),
+        unless=listed("compiled with; not compiled"),
+        settles=True,
+    ),
+    Sign(
+        "tests-failed",
+        FailureCause.UNKNOWN,
+        1,
+        "tests fail",
+        listed(
+            """
+            tests failed; test failed; failed tests; test failures; failures
             1; short test summary; some tests did not pass; test result failed; test suites…failed; checks
-            failed; does not match expected; expected…got; expected…received; assert; panicked at
+            failed; does not match expected; expected…received; expected…but got; panicked at
             """
         ),
     ),

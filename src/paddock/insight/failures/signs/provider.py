@@ -27,7 +27,7 @@ SIGNS = (
             too many requests; toomanyrequests; toomanyrequestsexception; statuscode 429; status 429; http 429;
             https 429; http 1 1 429; http 2 429; error 429; err 429; code 429; apierror 429; got 429; returned
             429; received 429; responded 429; response 429; 429 error; 429 response; 429 rate; 429 client error;
-            429 resource; 429 type error; e429
+            429 resource; 429 type error; e429; apistatuserror 429; clienterror 429; httperror 429; exception 429
             """
         ),
     ),
@@ -74,12 +74,13 @@ SIGNS = (
         listed(
             """
             resource exhausted; resourceexhausted; resource has been exhausted…quota; quota exceeded;
-            quotaexceeded; exceeded…quota; quota…exhausted; quota…used up; out of quota; insufficient quota;
-            usage limit; usage limits; hour limit reached; weekly limit; daily limit; monthly limit; session
-            limit reached; hit your limit; limit reached…resets; limit will reset; reached…your…limit; out of
-            extra usage; credit balance is too low; credit balance too low; insufficient credits; insufficient
-            balance; not enough credits; out of credits; billing hard limit; spending limit; spend limit;
-            payment required
+            quotaexceeded; exceeded…quota; quota…exhausted; quota…used up; quota…reached; quota will reset;
+            quota resets; exhausted your capacity; out of quota; insufficient quota; usage limit; usage limits;
+            hour limit reached; weekly limit; daily limit; monthly limit; session limit reached; hit your limit;
+            limit reached…resets; limit will reset; reached…your…limit; out of extra usage; credit balance is
+            too low; credit balance too low; insufficient credits; insufficient balance; not enough credits; out
+            of credits; billing hard limit; spending limit; spend limit; payment required; more credits; can
+            only afford; purchase credits; add credits; plan and billing
             """
         ),
         unless=listed("disk quota; storage quota; larger than max; message size; memory; device"),
@@ -139,10 +140,11 @@ SIGNS = (
             status code 503; status code 504; status code 520; status code 522; status code 524; status 500;
             status 502; status 503; status 504; http 500; http 502; http 503; http 504; 500 internal; 503
             service; 504 gateway; 524 a timeout; bad gateway; badgateway; gateway timeout; gateway time out;
-            gatewaytimeout; service unavailable; serviceunavailable; serviceunavailableerror; service is
-            currently unavailable; service temporarily unavailable; service is unavailable; upstream connect
-            error; upstream request timeout; upstream prematurely closed; server had an error; server is
-            temporarily unable; unexpected error on the server; deadline exceeded…model; deadlineexceeded…504
+            gatewaytimeout; service unavailable; serviceunavailable; serviceunavailableerror;
+            serviceunavailableexception; service is currently unavailable; service temporarily unavailable;
+            service is unavailable; upstream connect error; upstream request timeout; upstream prematurely
+            closed; server had an error; server is temporarily unable; unexpected error on the server; deadline
+            exceeded…model; deadlineexceeded…504
             """
         ),
         unless=listed("localhost; 127 0 0 1; 0 0 0 0; test; assert; pytest; apt get"),
@@ -161,5 +163,6 @@ SIGNS = (
             from provider
             """
         ),
+        unless=listed("error sending request; dns; connection refused; connection reset; connect error"),
     ),
 )
