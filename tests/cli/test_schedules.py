@@ -36,7 +36,7 @@ def spend(cli: Cli, *costs: float) -> None:
 
 
 BAD: dict[str, tuple[tuple[str, ...], str, str]] = {
-    "nothing": (("@daily",), "nothing was said to do", '--workflow NAME, --plan "goal" or --task "brief"'),
+    "nothing": (("@daily",), "the schedule has no work", '--workflow NAME, --plan "goal" or --task "brief"'),
     "two at once": (
         ("@daily", "--task", "a", "--plan", "b"), "--plan and --task cannot be used together", "one schedule for each",
     ),
@@ -83,6 +83,8 @@ watch  0 9 * * 1-5: at 09:00 on Monday through Friday (Europe/Berlin)
   from
     8 past tasks of this schedule
 added schedule watch
+--- stderr
+no daemon is running: `paddock up` starts one, which fires it when it is due
 """
 
 
@@ -113,6 +115,18 @@ def test_a_forecast_above_its_budget_is_refused_with_times_that_fit(cli: Cli) ->
     assert "is start-up context, saved even if one run then does the work of 4" in said.err
     sparse = ("schedule", "add", "0 */4 * * *", *TASK, "--name", "watch", "--budget", "8")
     assert "added schedule watch" in cli.good(*sparse).out
+
+
+def test_a_dry_run_tells_what_would_fit(cli: Cli) -> None:
+    spend(cli, *[1.0, 1.2, 0.8, 1.1, 0.9] * 4)
+    said = cli.good("schedule", "add", "0 * * * *", *TASK, "--name", "watch", "--budget", "8", "--dry-run")
+    assert "  to fit: merge these 4 runs into 1 with `0 */4 * * *`: −$" in said.out
+    assert "no daemon is running" not in said.err
+
+
+def test_nothing_fires_without_a_daemon_and_that_is_said(cli: Cli) -> None:
+    said = cli.good("schedule", "add", "@daily", *TASK)
+    assert "no daemon is running: `paddock up` starts one" in said.err
 
 
 def test_it_is_added_all_the_same_when_somebody_insists_and_the_log_says_why(cli: Cli) -> None:

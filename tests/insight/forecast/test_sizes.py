@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paddock.insight.forecast.figures import range_of
 from paddock.insight.forecast.sizes import Belief, Sizes, Urn, learn_sizes, quantile
 
 BEFORE = Belief(0.0, 1.0, 0.5, 3.0)
@@ -31,6 +32,11 @@ def test_the_more_runs_are_known_the_narrower_it_gets() -> None:
     widths = [p90_of_one(runs[:count]) for count in (0, 3, 200)]
     assert widths == sorted(widths, reverse=True)
     assert widths[-1] == pytest.approx(exp(1.28 * 0.5), rel=0.15), "the quantile of what they were drawn from"
+
+
+def test_the_dearest_hundredth_of_days_decides_no_mean() -> None:
+    days = [10.0] * 396 + [1e20] * 4
+    assert range_of(days).mean == 10.0
 
 
 @pytest.mark.parametrize("known", [2, 5, 20])

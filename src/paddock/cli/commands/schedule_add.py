@@ -5,7 +5,7 @@ import time
 import click
 
 from paddock.cli.options import DURATION, prints_json
-from paddock.cli.pages.schedules import judgement_lines, when_words
+from paddock.cli.pages.schedules import excess_lines, judgement_lines, when_words
 from paddock.cli.terminal.text import cut, paint, print_document
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import Misuse
@@ -19,6 +19,7 @@ from paddock.fleet.schedules.requests import (
     read_wanted,
     record_schedule,
 )
+from paddock.fleet.service.presence import Presence, look_for_daemon
 from paddock.insight.forecast.outlook import judge, require_room
 from paddock.views.schedules import view_excess, view_forecast, view_schedule
 
@@ -114,7 +115,7 @@ def add_command(
     judgement = judge(workspace, board, prepared, now)
     if not as_json:
         click.echo(f"{paint(cut(prepared.name, 60), bold=True)}  {when_words(request.cron, request.zone)}")
-        for line in judgement_lines(judgement):
+        for line in (*judgement_lines(judgement), *(excess_lines(judgement) if dry_run else ())):
             click.echo(line)
     if dry_run:
         if as_json:
@@ -134,3 +135,5 @@ def add_command(
         print_document(name=added.name, next=view.next, forecast=forecast, forced=reason, seq=records[-1].seq)
         return
     click.echo(f"added schedule {added.name}{f', although {reason}' if reason else ''}")
+    if look_for_daemon(board, now).presence is not Presence.RUNNING:
+        click.echo("no daemon is running: `paddock up` starts one, which fires it when it is due", err=True)

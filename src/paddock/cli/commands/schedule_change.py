@@ -31,7 +31,7 @@ def run_command(ctx: click.Context, schedule: str, as_json: bool) -> None:
 @click.option("-m", "--message", default="", help="Why; kept in the log.")
 @click.pass_context
 def pause_command(ctx: click.Context, schedule: str, message: str) -> None:
-    """Let SCHEDULE fire no more until it is resumed. Its tasks go on."""
+    """Stop SCHEDULE from firing until it is resumed. Its tasks go on."""
     open_workspace(ctx).record(lambda board: pause_schedule(board, schedule, message))
     click.echo(f"paused schedule {schedule}: `paddock schedule resume {schedule}` lets it go on")
 
@@ -40,7 +40,7 @@ def pause_command(ctx: click.Context, schedule: str, message: str) -> None:
 @click.argument("schedule")
 @click.pass_context
 def resume_command(ctx: click.Context, schedule: str) -> None:
-    """Let SCHEDULE fire again, from its next time on. Times that went by meanwhile are not made up for."""
+    """Let SCHEDULE fire again, from its next time on. Times that went by meanwhile are forgotten."""
     open_workspace(ctx).record(lambda board: resume_schedule(board, schedule))
     click.echo(f"resumed schedule {schedule}")
 

@@ -9,7 +9,7 @@ from paddock.core.schedules.cron import Cron
 from paddock.core.schedules.model import Schedule
 from paddock.core.schedules.zones import find_zone
 from paddock.insight.forecast.figures import EvidenceFigures, Range, ScheduleForecast
-from paddock.insight.forecast.outlook import Judgement, amount_words, excess_words
+from paddock.insight.forecast.outlook import Judgement, amount_words, excess_words, thinning_words
 from paddock.views.schedules import DayForecastView, SchedulesView, ScheduleView, view_day
 
 NAME = 24
@@ -38,8 +38,13 @@ def judgement_lines(judgement: Judgement) -> Iterator[str]:
     if forecast.fullest is None:
         return
     yield from _day_lines(view_day(forecast.fullest), forecast)
+
+
+def excess_lines(judgement: Judgement) -> Iterator[str]:
+    """Of one that is above a budget, and is not refused here."""
     if judgement.excess is not None:
         yield paint(f"  {excess_words(judgement.excess)}", "yellow")
+        yield f"  to fit: {thinning_words(judgement)}"
 
 
 def list_lines(view: SchedulesView, now: float) -> Iterator[str]:
@@ -210,5 +215,5 @@ def _token_span(tokens: Range) -> str:
 
 def _short(count: float) -> str:
     if count >= 1e6:
-        return f"{count / 1e6:,.1f}M"
+        return f"{count / 1e9:,.1f}B" if count >= 1e9 else f"{count / 1e6:,.1f}M"
     return f"{count / 1e3:,.0f}k" if count >= 1e3 else f"{count:,.0f}"

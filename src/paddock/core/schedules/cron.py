@@ -27,20 +27,21 @@ _LAST_OF = {"day": re.compile(r"L|LW"), "weekday": re.compile(r"[0-9A-Z]{1,3}(?:
 
 @dataclass(frozen=True, slots=True)
 class CronField:
-    """The values from `first` to `last`; `names` stand for those from `first` on."""
+    """The values from `first` to `last`, again in each `round`; `names` stand for those from `first` on."""
 
     name: str
     first: int
     last: int
+    round: str
     names: tuple[str, ...] = ()
 
 
 FIELDS = (
-    CronField("minute", 0, 59),
-    CronField("hour", 0, 23),
-    CronField("day", 1, 31),
-    CronField("month", 1, 12, MONTHS),
-    CronField("weekday", 0, 7, WEEKDAYS),
+    CronField("minute", 0, 59, "hour"),
+    CronField("hour", 0, 23, "day"),
+    CronField("day", 1, 31, "month"),
+    CronField("month", 1, 12, "year", MONTHS),
+    CronField("weekday", 0, 7, "week", WEEKDAYS),
 )
 
 
@@ -142,8 +143,18 @@ def _check_term(term: str, field: CronField) -> None:
         if first is None:
             raise _Wrong(f"`{term}` is both `*` and a range", match["last"])
         _check_range(term, first, _value(match["last"], field), field)
-    if match["step"] is not None and not int(match["step"]):
-        raise _Wrong(f"`{term}` has a step of 0", match["first"])
+    if match["step"] is not None:
+        _check_step(term, match["first"], int(match["step"][:6]), field)
+
+
+def _check_step(term: str, first: str, step: int, field: CronField) -> None:
+    """A step that is too long leaves one value, which is never what was meant."""
+    if not step:
+        raise _Wrong(f"`{printable(term, 20)}` has a step of 0", first)
+    end = min(field.last, 6) if field.name == "weekday" else field.last
+    if first == "*" and step > end - field.first:
+        only = f"only {field.name} {field.first}, as steps begin again with each {field.round}"
+        raise _Wrong(f"`{printable(term, 20)}` leaves {only}", str(field.first))
 
 
 def _check_range(term: str, first: int, last: int, field: CronField) -> None:

@@ -86,7 +86,7 @@ def _work_of(wanted: WantedSchedule) -> ScheduledWork:
         if text is not None
     ]
     if not given:
-        raise Misuse("nothing was said to do", f"use {ONE_OF}")
+        raise Misuse("the schedule has no work", f"give it some with {ONE_OF}")
     if len(given) > 1:
         named = " and ".join(f"--{sort.value}" for sort, _ in given)
         raise Misuse(f"{named} cannot be used together", "use one schedule for each")
@@ -116,7 +116,8 @@ _OPTIONS = {"variables": "var", "labels": "label"}
 def _refuse_unused(wanted: WantedSchedule, sort: WorkSort) -> None:
     for name in _UNUSED[sort]:
         if getattr(wanted, name):
-            hint = "its steps say that" if sort is WorkSort.WORKFLOW else f"it is not for a {sort.value}"
+            hint = "its steps say that" if sort is WorkSort.WORKFLOW else "omit it"
+            hint = "variables are those of a workflow; omit it" if name == "variables" else hint
             raise Misuse(f"--{_OPTIONS.get(name, name)} has no effect with --{sort.value}", hint)
 
 

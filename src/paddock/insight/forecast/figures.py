@@ -9,7 +9,8 @@ from paddock.insight.forecast.sizes import quantile
 
 
 class Range(msgspec.Struct, frozen=True):
-    """Half of all days stay at or below `p50`, nine out of ten below `p90`."""
+    """Half of all days stay at or below `p50`, nine out of ten below `p90`. `mean` is of all but the dearest hundredth:
+    where little is known, that may be anything."""
 
     p50: float = 0.0
     p90: float = 0.0
@@ -77,4 +78,5 @@ class Forecast(msgspec.Struct, frozen=True):
 
 def range_of(values: Sequence[float]) -> Range:
     ordered = sorted(values)
-    return Range(quantile(ordered, 0.5), quantile(ordered, 0.9), fmean(ordered))
+    usual = ordered[: len(ordered) - len(ordered) // 100]
+    return Range(quantile(ordered, 0.5), quantile(ordered, 0.9), fmean(usual))

@@ -18,7 +18,7 @@ def tell_of_schedule(event: se.ScheduleEvent, by: str) -> str:
                 f"{name} added by {by}: {printable(cron, 60)} ({printable(zone, 40)}){_because(forced, ', although ')}"
             )
         case se.SchedulePaused(reason=reason):
-            return f"{name} paused{_because(reason)}"
+            return f"{name} paused by {by}{_because(reason)}"
         case se.ScheduleResumed():
             return f"{name} resumed by {by}"
         case se.ScheduleRemoved(reason=reason):
