@@ -1,37 +1,25 @@
 """`paddock failures`: why runs failed, as clusters with their causes."""
 
 import time
-from importlib import import_module
+from typing import ClassVar
 
 import click
 
 from paddock.cli.options import prints_json
+from paddock.cli.subcommands import SubcommandGroup
 from paddock.cli.terminal.text import cut, print_json
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import Misuse, NotFound
 
-SUBCOMMANDS: dict[str, str] = {
-    "clear": "failures_clear",
-    "settle": "failures_settle",
-    "probe": "failures_probe",
-}
-"""By name the module, which has it as `NAME_command`, in the order in which help lists them."""
 SHOWN = 10
 
 
-class FailuresGroup(click.Group):
-    """Each command is imported when it runs."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(SUBCOMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in SUBCOMMANDS:
-            return None
-        module = import_module(f"paddock.cli.commands.{SUBCOMMANDS[cmd_name]}")
-        command = getattr(module, f"{cmd_name}_command")
-        assert isinstance(command, click.Command)
-        return command
+class FailuresGroup(SubcommandGroup):
+    subcommands: ClassVar = {
+        "clear": "failures_clear",
+        "settle": "failures_settle",
+        "probe": "failures_probe",
+    }
 
 
 @click.group("failures", cls=FailuresGroup, invoke_without_command=True)

@@ -1,35 +1,23 @@
 """`paddock traces`: what every attempt did, step by step, as a dataset."""
 
-from importlib import import_module
+from typing import ClassVar
 
 import click
 
-SUBCOMMANDS: dict[str, str] = {
-    "list": "traces_list",
-    "show": "traces_show",
-    "diff": "traces_diff",
-    "import": "traces_import",
-    "export": "traces_export",
-    "rebuild": "traces_rebuild",
-    "forget": "traces_forget",
-    "crosscheck": "traces_crosscheck",
-}
-"""By name the module, which has it as `NAME_command`, in the order in which help lists them."""
+from paddock.cli.subcommands import SubcommandGroup
 
 
-class TracesGroup(click.Group):
-    """Each command is imported when it runs."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(SUBCOMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in SUBCOMMANDS:
-            return None
-        module = import_module(f"paddock.cli.commands.{SUBCOMMANDS[cmd_name]}")
-        command = getattr(module, f"{cmd_name}_command")
-        assert isinstance(command, click.Command)
-        return command
+class TracesGroup(SubcommandGroup):
+    subcommands: ClassVar = {
+        "list": "traces_list",
+        "show": "traces_show",
+        "diff": "traces_diff",
+        "import": "traces_import",
+        "export": "traces_export",
+        "rebuild": "traces_rebuild",
+        "forget": "traces_forget",
+        "crosscheck": "traces_crosscheck",
+    }
 
 
 @click.group("traces", cls=TracesGroup)
