@@ -26,9 +26,8 @@ def acknowledge_alerts(board: Board, names: Sequence[str], note: str = "") -> li
     alerts = [_named(board, name) for name in dict.fromkeys(map(_id, names))]
     if over := [alert for alert in alerts if alert.state in (AlertState.RESOLVED, AlertState.EXPIRED)]:
         one = over[0]
-        raise PaddockError(
-            f"alert `{one.id}` is {one.state.value} already: {one.why}", "`paddock alerts list --all` lists those that ended"
-        )
+        hint = "`paddock alerts list --all` lists those that ended"
+        raise PaddockError(f"alert `{one.id}` is {one.state.value} already: {one.why}", hint)
     return [Draft(AlertAcknowledged(alert.id, note)) for alert in alerts if alert.is_open]
 
 
