@@ -53,16 +53,19 @@ def test_what_was_requeued_free_is_told() -> None:
     limit = FailureCause.RATE_LIMIT
     view = told_of(a_cluster(limit), standing(known(limit, forgiven=2)))
     assert view.causes == ["c7"]
-    assert view.done == ["2 attempts were requeued and count as no failure of their tasks"]
+    assert view.done == [
+        "2 attempts were requeued and count as no failure of their tasks",
+        "new starts are held back, and its tasks are tried again after a pause",
+    ]
     assert view.next[0] == "paddock limits"
 
 
 def test_a_stopped_engine_is_told_with_when_it_may_try_again() -> None:
     silent = FailureCause.NEVER_RAN
     streak = Streak("1.2", "", "c7", "no call", 3, (TaskId("t1"), TaskId("t2")), NOW)
-    view = told_of(a_cluster(silent), standing(known(silent), streaks={"claude": streak}))
+    view = told_of(a_cluster(silent, engine="claude"), standing(known(silent), streaks={"claude": streak}))
     assert view.done == ["engine claude is stopped after 3 attempts in a row that never ran; one may try again in 10m"]
-    assert view.next == ["paddock engines check", "paddock traces show t2.1", "paddock failures clear c7"]
+    assert view.next == ["paddock engines check claude", "paddock traces show t2.1", "paddock failures clear c7"]
 
 
 def test_tasks_that_take_turns_are_told_with_what_they_fought_over() -> None:
@@ -94,6 +97,14 @@ def test_what_was_cleared_is_told_as_that() -> None:
     view = told_of(a_cluster(missing), Causes(ended=(gone,), newest=7))
     assert view.done == ["cleared by ann 1h ago"]
     assert view.next == ["paddock traces show t2.1"]
+
+
+def test_where_a_cause_came_back_it_is_told_what_was_done_about_which() -> None:
+    missing = FailureCause.DEPENDENCY
+    gone = replace(known(missing), id="c3", ended=NOW - 3600, by="ann")
+    again = known(missing)
+    view = told_of(a_cluster(missing), Causes(standing={again.key: again}, ended=(gone,), newest=7))
+    assert view.done == ["c7: its tasks are blocked until somebody says that it is fixed", "c3: cleared by ann 1h ago"]
 
 
 def test_a_cause_is_found_by_its_attempts_where_clusters_have_shifted() -> None:

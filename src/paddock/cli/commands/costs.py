@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 @click.option(
     "--since", metavar="TIME", help="Only from then on: a time such as 2026-11-15T10:00, or an age such as 7d."
 )
-@click.option("--label", metavar="NAME", help="Of imported runs: the batch that `paddock traces import` named so.")
+@click.option("--label", metavar="NAME", help="Imported runs instead: those of this batch.")
 @prints_json
 @click.pass_context
 def costs_command(
@@ -45,7 +45,7 @@ def costs_command(
     as_json: bool,
 ) -> None:
     """Show what agents have cost, in total and per landed change, how much of it was start-up context, what was thrown
-    away, and what makes starts dear."""
+    away, and what makes starts expensive."""
     now = time.time()
     began = None if since is None else parse_moment(since, now)
     workspace = open_workspace(ctx)
@@ -84,7 +84,7 @@ def _print_costs(costs: Costs, report: CostReport) -> None:
 def _print_label(workspace: "Workspace", label: str, began: float | None, as_json: bool) -> None:
     report = read_label_report(workspace, label, began)
     if not report.split.attempts:
-        hint = "`paddock traces list` shows the batches that are there"
+        hint = "`paddock traces list --labels` lists the batches that were imported"
         raise PaddockError(
             f"no imported run is labelled `{cut(label, 60)}`{'' if began is None else ' since then'}", hint
         )

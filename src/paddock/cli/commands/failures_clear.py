@@ -9,7 +9,7 @@ from paddock.cli.workspace import open_workspace
 
 @click.command("clear")
 @click.argument("names", nargs=-1, metavar="CAUSE...")
-@click.option("--reason", default="", help="What was done about it; kept in the log.")
+@click.option("-m", "--reason", default="", help="What was done about it; kept in the log.")
 @prints_json
 @click.pass_context
 def clear_command(ctx: click.Context, names: tuple[str, ...], reason: str, as_json: bool) -> None:

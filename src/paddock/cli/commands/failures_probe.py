@@ -14,8 +14,8 @@ from paddock.cli.workspace import open_workspace
 def probe_command(ctx: click.Context, name: str, as_json: bool) -> None:
     """Settle a tie by trying: repeat one of the failed tasks unchanged, with another account, and on another host.
 
-    What of that is not to be had here is left out, and said. Each repeat is one attempt of a task of its own, which
-    lands only if you want it to; when all have ended, the cause is settled by what they show.
+    Where this fleet has no other account or host, that repeat is left out, and you are told. Each repeat is one attempt
+    of a task of its own, which lands only if you want it to. When all have ended, what they show settles the cause.
     """
     from paddock.fleet.failure_probes import probe_failure
 
@@ -28,4 +28,4 @@ def probe_command(ctx: click.Context, name: str, as_json: bool) -> None:
         click.echo(f"{task} repeats {probed.attempt}: {repeat.value.replace('-', ' ')}")
     for words in probed.skipped:
         click.echo(f"not tried: {words}")
-    click.echo(f"{probed.cause} is settled when they have ended; `paddock status` shows how far they are")
+    click.echo(f"{probed.cause} will be settled once they have ended; `paddock status` shows how far they are")

@@ -10,7 +10,7 @@ from paddock.cli.workspace import open_workspace
 @click.command("settle")
 @click.argument("name", metavar="CAUSE")
 @click.argument("word", metavar="CLASS")
-@click.option("--reason", default="", help="How you know; kept in the log.")
+@click.option("-m", "--reason", default="", help="How you know; kept in the log.")
 @prints_json
 @click.pass_context
 def settle_command(ctx: click.Context, name: str, word: str, reason: str, as_json: bool) -> None:

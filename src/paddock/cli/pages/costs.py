@@ -1,4 +1,4 @@
-"""The report of costs as text: where the money went, what was thrown away, and what makes starts dear."""
+"""The report of costs as text: where the money went, what was thrown away, and what makes starts expensive."""
 
 from collections.abc import Iterable, Iterator
 
@@ -80,7 +80,7 @@ def _carried(row: ThrownAway) -> str:
     if not row.carried:
         return ""
     again = f", at {money(row.again_usd)} for starting again" if row.again_usd else ""
-    return f"   {row.carried:,} more were continued{again}"
+    return f"   {row.carried:,} {'more ' if row.lost else ''}were continued{again}"
 
 
 def _agents(report: CostReport) -> Iterator[str]:

@@ -119,8 +119,8 @@ class AlertMemory:
                 del self.working.pending[name]
 
     def _study(self, dataset: Dataset, site: "Site") -> None:
-        """What is usual, from the steps and calls of some that have ended. What an engine reports that bills nothing need
-        not add up."""
+        """What is usual, from the steps and calls of some that have ended. What an engine that bills nothing reports
+        need not add up."""
         first = not len(self.gaps)
         for _ in range(FIRST_STUDIED if first else MOST_STUDIED):
             if not self._unstudied:

@@ -64,13 +64,16 @@ def count_landings(board: Board, began: float | None, now: float) -> Landings:
 
 
 def _bars(times: list[tuple[float, Phase]], began: float, now: float) -> tuple[Bar, ...]:
-    """Hours for two days at most, else days, or as many days as keep it to MOST_BARS. The last one ends now."""
+    """Hours for two days at most, else days, or as many days as keep it to MOST_BARS. They begin on the hour and at
+    midnight (UTC), so that each is what it is called; now is in the last one."""
     span = max(1.0, now - began)
     wide = 3600.0 if span <= MOST_BARS * 3600.0 else DAY * max(1, -(-span // (DAY * MOST_BARS)))
-    count = max(1, round(span / wide))
+    even = min(wide, DAY)
+    first = began - began % even
+    count = int((now - first) // wide) + 1
     landed, failed = [0] * count, [0] * count
     for at, phase in times:
-        place = min(count - 1, max(0, count - 1 - int((now - at) // wide)))
+        place = min(count - 1, max(0, int((at - first) // wide)))
         landed[place] += phase is Phase.LANDED
         failed[place] += phase is Phase.FAILED
-    return tuple(Bar(now - (count - place) * wide, wide, landed[place], failed[place]) for place in range(count))
+    return tuple(Bar(first + place * wide, wide, landed[place], failed[place]) for place in range(count))

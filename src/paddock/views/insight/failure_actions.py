@@ -12,7 +12,6 @@ from paddock.insight.dataset.headers import FLEET
 from paddock.insight.failures.cluster import Cluster
 
 _NEXT: dict[FailureCause, str] = {
-    FailureCause.NEVER_RAN: "paddock engines check",
     FailureCause.RATE_LIMIT: "paddock limits",
     FailureCause.OVERLOAD: "paddock limits",
     FailureCause.CONTENTION: "paddock lease list",
@@ -35,7 +34,9 @@ class Actions:
 def actions_of(cluster: Cluster, causes: Causes, now: float) -> Actions:
     found = _causes_of(cluster, causes)
     settled = next((one for one in found if one.is_settled and not one.ended), None)
-    done = tuple(words for cause in found for words in _done(cause, causes, now))
+    done = tuple(
+        f"{cause.id}: {words}" if len(found) > 1 else words for cause in found for words in _done(cause, causes, now)
+    )
     return Actions(tuple(one.id for one in found), done, tuple(_next(cluster, found, settled)), settled)
 
 
@@ -67,6 +68,8 @@ def _done(cause: Cause, causes: Causes, now: float) -> Iterator[str]:
             yield f"nothing starts{_on(cause.host)} for {rough_duration(network_ends(cause) - now)}"
         case FailureCause.SATURATION if (slots := slots_borne(cause, now)) is not None:
             yield f"at most {slots} agents at a time{_on(cause.host)}, instead of {cause.at_work}"
+        case FailureCause.RATE_LIMIT | FailureCause.OVERLOAD:
+            yield "new starts are held back, and its tasks are tried again after a pause"
         case FailureCause.DEPENDENCY:
             yield "its tasks are blocked until somebody says that it is fixed"
 
@@ -80,7 +83,9 @@ def _next(cluster: Cluster, found: list[Cause], settled: Cause | None) -> Iterat
     cause = cluster.cause if settled is None else settled.cause
     if cause is FailureCause.UNKNOWN and cluster.tied and standing is not None:
         yield f"paddock failures probe {standing.id}"
-    if cause in _NEXT and FLEET in cluster.labels:
+    if cause is FailureCause.NEVER_RAN and cluster.engine and FLEET in cluster.labels:
+        yield f"paddock engines check {_word(cluster.engine)}"
+    elif cause in _NEXT and FLEET in cluster.labels:
         yield _NEXT[cause]
     elif cause is FailureCause.MODEL:
         label = next(iter(cluster.labels), "")

@@ -3,7 +3,7 @@
 from paddock.cli.pages.report.charts import share_bar, weeks_chart
 from paddock.cli.pages.report.markup import Child, Markup, element, join
 from paddock.cli.pages.report.parts import dim, key, panel, table
-from paddock.cli.pages.report.words import SPLIT, money, percent, split_parts
+from paddock.cli.pages.report.words import SPLIT, money, percent, split_parts, thrown_words
 from paddock.views.insight.report import ReportView
 
 
@@ -16,7 +16,7 @@ def cost_panel(report: ReportView) -> Markup:
         for name, state, usd in split_parts(split)
         if split.cost_usd
     ]
-    lost = [(row.words, f"{row.lost:,}", money(row.lost_usd)) for row in report.costs.thrown_away]
+    lost = [(thrown_words(row), f"{row.lost:,}", money(row.lost_usd)) for row in report.costs.thrown_away]
     chart: Child = None
     if len(report.weeks) > 1:
         title = element("h3", "Cost of a landed change, week by week")

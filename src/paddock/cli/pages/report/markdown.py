@@ -14,6 +14,7 @@ from paddock.cli.pages.report.words import (
     span_words,
     split_parts,
     test_words,
+    thrown_words,
     time_words,
 )
 from paddock.cli.terminal.text import plural
@@ -72,7 +73,7 @@ def _cost(report: ReportView) -> Iterator[str]:
         yield ""
         yield from _table(("where it went", "cost", "share"), rows)
     if report.costs.thrown_away:
-        lost = [(row.words, str(row.lost), money(row.lost_usd)) for row in report.costs.thrown_away]
+        lost = [(thrown_words(row), str(row.lost), money(row.lost_usd)) for row in report.costs.thrown_away]
         yield ""
         yield from _table(("thrown away", "attempts", "cost"), lost)
     if len(report.weeks) > 1:

@@ -2,7 +2,7 @@
 
 from paddock.cli.terminal.text import plural
 from paddock.core.durations import format_duration
-from paddock.views.cost_report import SplitView
+from paddock.views.cost_report import SplitView, ThrownAwayView
 from paddock.views.insight.findings import BatchView, ClusterCard, DriftTestView
 from paddock.views.insight.report import ReportView
 
@@ -33,6 +33,12 @@ def money(dollars: float | None) -> str:
     if dollars is None:
         return UNKNOWN
     return "<$0.01" if 0 < dollars < 0.005 else f"${dollars:,.2f}"
+
+
+def thrown_words(row: ThrownAwayView) -> str:
+    """What was thrown away, and how much of the same was not, because another attempt went on with it."""
+    more = "more " if row.lost else ""
+    return f"{row.words} ({row.carried:,} {more}were continued)" if row.carried else row.words
 
 
 def duration(seconds: float) -> str:

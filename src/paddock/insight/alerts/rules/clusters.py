@@ -54,7 +54,7 @@ class Group:
 
 
 def attempts_words(runs: Sequence[EndedRun]) -> str:
-    """Which they are; the latest of `runs` is last. Rules that see the same say it in the same words: it stands once."""
+    """Which they are, the latest last. Rules that see the same say it in the same words, so that it stands once."""
     many = len({run.task for run in runs})
     tasks = "1 task" if many == 1 else f"{many:,} tasks"
     return f"{len(runs):,} attempts at {tasks}: {', '.join(run.run for run in runs[-SHOWN:])}"
