@@ -1,7 +1,11 @@
 """What several runs fought over: `port:8080`, `name:db`, `lock:/var/lib/dpkg/lock`."""
 
+import re
 from collections.abc import Iterator
 
+_CLOCK = re.compile(r"(?<![0-9.])[0-2][0-9]:[0-5][0-9](?::[0-5][0-9])?(?![0-9])")
+_HOST = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}|localhost|::1?", re.IGNORECASE)
+_BEFORE = frozenset({"port", "bind", "listen", "listening"})
 _STRIP = "()[]{},;.!?'\"`"
 LONGEST = 120
 
@@ -24,11 +28,12 @@ def _ports(line: str) -> Iterator[str]:
     """A number after the word port, or the one after a host."""
     words = [word.strip(_STRIP) for word in line.split()]
     for before, word in zip(["", *words], words, strict=False):
-        if before.lower().rstrip(":=") in ("port", "bind", "listen", "listening") and _is_port(word.lstrip(":")):
+        names_it = before.lower().rstrip(":=") in _BEFORE or _HOST.fullmatch(before)
+        if names_it and _is_port(word.lstrip(":")):
             yield word.lstrip(":")
     for word in words:
-        after = word.rstrip(":").rpartition(":")[2]
-        if ":" in word and _is_port(after):
+        _, colon, after = word.rstrip(":").rpartition(":")
+        if colon and _is_port(after) and not _CLOCK.search(word):
             yield after
         elif word.lower().startswith("port=") and _is_port(word[5:]):
             yield word[5:]
