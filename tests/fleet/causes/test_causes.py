@@ -69,7 +69,7 @@ def test_agents_that_fought_over_a_port_take_turns_and_all_deliver(make_yard: Ma
     assert [task.counted for task in tasks] == [0] * many, "it was nobody's failure"
     cause = only_cause(yard)
     assert (cause.cause, cause.count) == (FailureCause.CONTENTION, many - 1)
-    assert cause.resource.startswith("port:")
+    assert cause.resource == f"port:{port}"
     granted = (record.event for record in yard.records(LeaseGranted))
     turns = [one.name for one in granted if isinstance(one, LeaseGranted) and one.name.startswith("turn:")]
     assert turns == [f"turn:{cause.resource}"] * (many - 1), "one after the other"

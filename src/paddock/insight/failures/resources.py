@@ -26,13 +26,13 @@ def resource_of(line: str, sign: str) -> str:
 
 def _ports(line: str) -> Iterator[str]:
     """A number after the word port, or the one after a host."""
-    words = [word.strip(_STRIP) for word in line.split()]
+    words = [word.rstrip(":").strip(_STRIP) for word in line.split()]
     for before, word in zip(["", *words], words, strict=False):
-        names_it = before.lower().rstrip(":=") in _BEFORE or _HOST.fullmatch(before)
+        names_it = before.lower().rstrip("=") in _BEFORE or _HOST.fullmatch(before)
         if names_it and _is_port(word.lstrip(":")):
             yield word.lstrip(":")
     for word in words:
-        _, colon, after = word.rstrip(":").rpartition(":")
+        _, colon, after = word.rpartition(":")
         if colon and _is_port(after) and not _CLOCK.search(word):
             yield after
         elif word.lower().startswith("port=") and _is_port(word[5:]):
