@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from tests.web.conftest import SeedYard, Serve
 from tests.web.site import DESK, LAPTOP, PHONE, Site
 
-PAGES = ("/", "/queue", "/fleet", "/insight", "/log", "/tasks/{approval}", "/tasks/{running}", "/convoys/billing")
+PAGES = ("/", "/queue", "/fleet", "/insight", "/runs/t1.1", "/log", "/tasks/{approval}", "/tasks/{running}", "/convoys/billing")
 SIZES = {"desk": DESK, "laptop": LAPTOP, "phone": PHONE}
 FEW = Herd(landed=8, running=4, reviewing=2, approval=3, queued=4, ready=3, waiting=3, blocked=3, failed=2, hours=3.0)
 ONLY_VIOLATIONS: dict[str, object] = {"resultTypes": ["violations"]}

@@ -1,8 +1,10 @@
 """The insight page: where work gets lost, why it fails, whether an agent changed, and what a landed change costs."""
 
+import json
 import re
 import threading
 
+from bench.seeded_fleet import Herd
 from playwright.sync_api import Locator, Page, expect
 
 from paddock.web.remembered import Remembered
@@ -73,7 +75,67 @@ def test_each_number_leads_to_the_attempts_behind_it(seed_yard: SeedYard, serve_
     first = card.locator(".attempts a").first
     name = first.inner_text()
     first.click()
+    expect(page).to_have_url(re.compile(f"/runs/{name}$"))
+    expect(page.get_by_role("heading", name=name, exact=True)).to_be_visible()
+    page.get_by_role("link", name=f"Task {name.partition('.')[0]}").click()
     expect(page).to_have_url(re.compile(f"/tasks/{name.partition('.')[0]}$"))
+
+
+def imported(label: str, number: int, *, tests: bool) -> dict[str, object]:
+    steps = [{"tool": "Read", "target": "src/a.py"}, *[{"tool": "Edit", "target": "src/a.py"}] * (1 + number % 3)]
+    steps += [{"tool": "Bash", "argument": "pytest -q"}] if tests else []
+    error = f"<script>document.title='owned'</script> \u202edesrever {'W' * 3000}" if number == 0 else ""
+    told = {"run": f"<b>{number}</b>", "task": f"task-{number}", "engine": "claude", "label": label, "steps": steps}
+    return {**told, "outcome": not error, "error": error, "started": 1_700_000_000, "ended": 1_700_000_060}
+
+
+def test_batches_from_elsewhere_are_compared_and_each_of_their_runs_has_a_page(
+    seed_yard: SeedYard, serve_yard: Serve
+) -> None:
+    site = serve_yard(seed_yard(Herd(landed=3, running=0, queued=0, hours=3.0)))
+    file = site.yard.folder / "runs.jsonl"
+    runs = [imported(label, n, tests=label == "<i>old</i>") for label in ("<i>old</i>", "new/er") for n in range(20)]
+    file.write_text("\n".join(map(json.dumps, runs)))
+    site.yard.paddock("traces", "import", str(file))
+    page = site.page("/insight")
+
+    drift = panel(page, "Did an agent change?")
+    drift.get_by_label("Batch", exact=True).select_option("new/er")
+    drift.get_by_label("Baseline").select_option("<i>old</i>")
+    expect(drift).to_contain_text("new/er differs from <i>old</i> in")
+    expect(drift).to_contain_text("tests run after the last edit")
+
+    steps = panel(page, "Steps that runs take")
+    steps.get_by_label("Batch of runs").select_option("<i>old</i>")
+    failed = steps.get_by_role("button", name="failed: 1", exact=True)
+    failed.click()
+    steps.get_by_role("link", name="<i>old</i>/<b>0</b>", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("<b>0</b>")
+    expect(page.locator("pre").first).to_contain_text("<script>document.title='owned'</script>")
+    expect(page.locator("ol.symbols li")).to_have_text(["READ:src", "EDIT:src", "TEST"])
+    assert page.title() != "owned"
+    assert violations(page) == []
+    for width in (1024, 390):
+        page.set_viewport_size({"width": width, "height": 850})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.goto(f"{site.origin}/runs/t99.1")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("there is no trace of t99.1")
+
+
+def test_where_time_went_is_told_with_the_tasks_it_went_to(seed_yard: SeedYard, serve_yard: Serve) -> None:
+    site = serve_yard(seed_yard())
+    told = site.get("/api/v1/insight/work?since=7d")
+    report = site.get("/api/v1/report?since=7d")
+    assert [told[part] for part in ("time", "offenders")] == [report[part] for part in ("time", "offenders")]
+    assert [check["name"] for check in told["checks"]] == [check["name"] for check in report["checks"]]
+    page = site.page("/insight")
+    time = panel(page, "Where time went")
+    expect(time.locator("tbody tr")).to_have_count(len(told["time"]["parts"]))
+    running = time.locator("tbody tr", has_text="running")
+    expect(running.locator("a").first).to_contain_text(told["longest"]["running"][0]["task"])
+    checks = panel(page, "Slowest checks")
+    checks.get_by_role("button", name=f"Log of {told['checks'][0]['slowest']}").click()
+    expect(page.get_by_role("dialog")).to_contain_text(f"CI run {told['checks'][0]['slowest']}")
 
 
 def test_what_took_long_is_computed_once_for_all_who_ask_and_again_when_something_is_new() -> None:

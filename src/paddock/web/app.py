@@ -86,7 +86,8 @@ def _route(fleet: ServedFleet, endpoint: Endpoint) -> Route:  # type: ignore[typ
                 traceback.print_exc(file=sys.stderr)
             return answer_problem(problem_of(error))
 
-    path = re.sub(r"^(/queue/.*\{\w+)\}", r"\1:path}", endpoint.path)  # names of branches have slashes
+    # names of branches and of imported runs have slashes
+    path = re.sub(r"^(/queue/.*\{\w+|/traces/\{\w+)\}", r"\1:path}", endpoint.path)
     return Route(f"{PREFIX}{path}", serve, methods=[endpoint.method], name=endpoint.name)
 
 

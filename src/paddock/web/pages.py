@@ -14,7 +14,7 @@ from paddock.views.metrics import CONTENT_TYPE
 from paddock.web.served_fleet import ServedFleet
 
 STATIC = Path(__file__).parent / "static"
-PAGES = ("/", "/queue", "/fleet", "/insight", "/log", "/new", "/tasks/{task}", "/convoys/{convoy}")
+PAGES = ("/", "/queue", "/fleet", "/insight", "/log", "/new", "/tasks/{task}", "/convoys/{convoy}", "/runs/{run:path}")
 """Addresses that the page's own script knows."""
 REVALIDATE = {"Cache-Control": "no-cache"}
 

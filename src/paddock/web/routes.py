@@ -117,7 +117,7 @@ ENDPOINTS: tuple[Endpoint[Any, Any], ...] = (
     read("/log", "Records of the log", log.LogPage, log.read_log, log.LogQuery),
     read_long("/log/verify", "As `paddock log verify --json`", log.VerifiedView, log.read_verification, NoQuery),
     read("/log/{seq}", "One record", ToldRecord, log.read_record, NoQuery),
-    read("/alerts", "As `paddock alerts --json`", AlertsView, alerts.read_alerts, alerts.AlertsQuery),
+    read("/alerts", "As `paddock alerts list --json`", AlertsView, alerts.read_alerts, alerts.AlertsQuery),
     read("/alerts/rules", "As `paddock alerts rules --json`", AlertRulesView, alerts.read_rules, NoQuery),
     read_long("/costs", "As `paddock costs --json`", FullCostsView, costs.read_costs, costs.CostsQuery),
     read_long(
@@ -141,12 +141,26 @@ ENDPOINTS: tuple[Endpoint[Any, Any], ...] = (
         traces.DifferenceQuery,
     ),
     read_long("/traces/{run}", "As `paddock traces show --json`", TraceView, traces.read_trace, traces.TraceQuery),
-    read("/insight", "What work has cost, and how it ended", InsightView, insight.read_insight, NoQuery),
+    read_long("/insight", "What work has cost, and how it ended", InsightView, insight.read_insight, NoQuery),
     read_long(
         "/insight/ways",
         "The ways that work takes, as a picture",
         insight.WaysView,
         insight.read_ways,
+        insight.SpanQuery,
+    ),
+    read_long(
+        "/insight/paths",
+        "What runs do at first, in between and at last, as a picture",
+        insight.PathsView,
+        insight.read_paths,
+        insight.PathsQuery,
+    ),
+    read_long(
+        "/insight/work",
+        "What landed, where time went, the slowest checks, and by what most was thrown away",
+        insight.WorkPage,
+        insight.read_work_page,
         insight.SpanQuery,
     ),
     read_long(

@@ -6,6 +6,7 @@ from paddock.core.ids import printable
 from paddock.insight.drift.report import DriftTest, HardCase, SelfTest
 from paddock.insight.report.findings import DriftPart, FailurePart, JudgedBatch
 from paddock.views.document import iso_or_none, view_of
+from paddock.views.insight.drift import difference_of, plain_words
 from paddock.views.insight.failures import ClusterView, EvidenceView, MeasuresView, Situation, view_cluster
 
 MOST_EDGES = 5
@@ -57,7 +58,8 @@ class FailuresPartView(msgspec.Struct, frozen=True):
 
 
 class DriftTestView(msgspec.Struct, frozen=True):
-    """`batch` and `baseline` are what was measured on both sides, where there is one number for each."""
+    """`batch` and `baseline` are what was measured on both sides, where there is one number for each. `words` say what
+    is compared, `difference` by how much it differs."""
 
     name: str
     p: float
@@ -66,6 +68,8 @@ class DriftTestView(msgspec.Struct, frozen=True):
     floor: float
     batch: float | None
     baseline: float | None
+    words: str
+    difference: str
 
 
 class EdgeView(msgspec.Struct, frozen=True):
@@ -186,7 +190,8 @@ def _view_batch(batch: JudgedBatch) -> BatchView:
 
 
 def _view_test(test: DriftTest) -> DriftTestView:
-    return DriftTestView(test.name, test.p, test.q, round(test.effect, 4), test.floor, test.batch, test.baseline)
+    numbers = (test.p, test.q, round(test.effect, 4), test.floor, test.batch, test.baseline)
+    return DriftTestView(test.name, *numbers, plain_words(test), difference_of(test))
 
 
 def _view_case(case: HardCase) -> HardCaseView:

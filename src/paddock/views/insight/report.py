@@ -137,20 +137,20 @@ def view_report(report: Report) -> ReportView:
         began=iso_or_none(report.began),
         ended=iso(report.ended),
         words=opening_words(report),
-        landings=_view_landings(report.landings),
+        landings=view_landings(report.landings),
         costs=view_cost_report(report.costs),
         weeks=[view_week(week) for week in report.weeks],
-        time=None if report.time is None else _view_time(report.time),
+        time=None if report.time is None else view_time(report.time),
         time_problem=report.time_problem,
         failures=view_failure_part(report.failures, Situation(report.causes, report.ended)),
         drift=view_drift_part(report.drift),
         alerts=AlertsPartView(alerts.raised, [view_alert(alert) for alert in alerts.standing], alerts.more),
-        checks=[_view_check(check) for check in report.checks],
-        offenders=_view_offenders(report.offenders),
+        checks=[view_check(check) for check in report.checks],
+        offenders=view_offenders(report.offenders),
     )
 
 
-def _view_landings(landings: Landings) -> LandingsView:
+def view_landings(landings: Landings) -> LandingsView:
     return LandingsView(
         landed=landings.landed,
         landed_before=landings.landed_before,
@@ -168,7 +168,7 @@ def view_week(week: WeekCost) -> WeekView:
     return WeekView(iso(week.began), week.landed, dollars(week.per_landed_usd), view_split(week.split))
 
 
-def _view_time(time: TimeUse) -> TimeView:
+def view_time(time: TimeUse) -> TimeView:
     whole = time.seconds or 1.0
     return TimeView(
         tasks=time.tasks,
@@ -187,13 +187,13 @@ def _view_time(time: TimeUse) -> TimeView:
     )
 
 
-def _view_check(check: SlowCheck) -> SlowCheckView:
+def view_check(check: SlowCheck) -> SlowCheckView:
     times = (round(check.seconds, 1), round(check.median_seconds, 2), round(check.longest_seconds, 2))
     name, slowest = printable(check.name, 120), printable(check.slowest, 60)
     return SlowCheckView(name, check.kind, check.runs, *times, slowest, check.failed, check.flaked)
 
 
-def _view_offenders(offenders: Offenders) -> OffendersView:
+def view_offenders(offenders: Offenders) -> OffendersView:
     return OffendersView(
         tasks=[_view_task(row) for row in offenders.tasks], agents=[_view_agent(row) for row in offenders.agents]
     )

@@ -7,10 +7,12 @@ from collections.abc import Hashable
 from contextlib import closing
 from typing import Annotated, Literal, TypeAlias
 
+import msgspec
 from msgspec import Meta
 
 from paddock.core.durations import parse_moment
 from paddock.core.events import TurnEnded
+from paddock.core.ids import TaskId, printable
 from paddock.insight.costs.reading import read_fleet_costs
 from paddock.insight.costs.report import report_costs
 from paddock.insight.costs.waste import fates_of
@@ -18,17 +20,37 @@ from paddock.insight.costs.weeks import weekly_costs
 from paddock.insight.dataset.current import open_current
 from paddock.insight.dataset.dataset import Dataset
 from paddock.insight.dataset.headers import FLEET
-from paddock.insight.report.reading import in_order, read_drift, read_failures, read_report
+from paddock.insight.report.checks import KINDS as CHECK_KINDS
+from paddock.insight.report.checks import find_slow_checks
+from paddock.insight.report.landings import count_landings
+from paddock.insight.report.offenders import find_offenders
+from paddock.insight.report.reading import MOST_RUNS, in_order, read_drift, read_failures, read_report
+from paddock.insight.selection import Selection
 from paddock.store.protocol import Query
 from paddock.views.cost_report import CostReportView, view_cost_report
 from paddock.views.document import Document, iso_or_none
 from paddock.views.insight.failures import Situation
 from paddock.views.insight.findings import DriftPartView, FailuresPartView, view_drift_part, view_failure_part
 from paddock.views.insight.overview import InsightView, view_insight
-from paddock.views.insight.report import ReportView, WeekView, view_report, view_week
+from paddock.views.insight.report import (
+    LandingsView,
+    OffendersView,
+    ReportView,
+    SlowCheckView,
+    TimeView,
+    WeekView,
+    view_check,
+    view_landings,
+    view_offenders,
+    view_report,
+    view_time,
+    view_week,
+)
+from paddock.views.insight.step_ways import find_step_ways
 from paddock.views.insight.ways import KINDS, find_ways
 from paddock.views.insight.ways_picture import WaysPicture, draw_ways
 from paddock.web.endpoint import Asked, NoBody, NoQuery, Visit
+from paddock.web.running_clock import RunningClock
 
 Span: TypeAlias = Literal["24h", "7d", "30d", "all"]
 DAY = 86_400.0
@@ -63,6 +85,43 @@ class MoneyPage(Document, frozen=True, kw_only=True):
     weeks: list[WeekView]
 
 
+class LongestView(msgspec.Struct, frozen=True):
+    task: TaskId
+    seconds: float
+
+
+class WorkPage(Document, frozen=True, kw_only=True):
+    """`time` is None where nothing was finished, or where `time_problem` says why nobody counted it. `longest` has for
+    each part of it the tasks that spent most time in it."""
+
+    began: str | None
+    landings: LandingsView
+    time: TimeView | None
+    time_problem: str
+    longest: dict[str, list[LongestView]]
+    checks: list[SlowCheckView]
+    offenders: OffendersView
+
+
+class PathsQuery(Asked, frozen=True):
+    """`label` is a batch: `fleet`, or an imported one, of which all runs are looked at whenever they were."""
+
+    since: Span = "7d"
+    label: Annotated[str, Meta(max_length=200)] = FLEET
+
+
+class PathsView(Document, frozen=True, kw_only=True):
+    """The paths of `picture.attempts` runs. `labels` are the batches that there are; `cut`: there were more runs, and
+    these are the latest."""
+
+    began: str | None
+    behind: str
+    label: str
+    labels: list[str]
+    cut: bool
+    picture: WaysPicture
+
+
 class ReportQuery(Asked, frozen=True):
     """`since` is an age such as 7d, a time such as 2026-11-15T10:00, or `all`."""
 
@@ -82,7 +141,14 @@ def began(span: Span, now: float) -> float | None:
 
 
 def read_insight(visit: Visit[NoQuery, NoBody]) -> InsightView:
-    return view_insight(visit.board, visit.store.records(Query(kind=TurnEnded.kind)))
+    workspace = visit.workspace
+
+    def compute() -> InsightView:
+        with closing(workspace.read()) as store:
+            board = store.board()
+            return view_insight(board, store.records(Query(kind=TurnEnded.kind, until=board.seq)))
+
+    return visit.remembered.get("insight", workspace.board().seq, compute)
 
 
 def read_ways(visit: Visit[SpanQuery, NoBody]) -> WaysView:
@@ -128,6 +194,55 @@ def read_money_page(visit: Visit[SpanQuery, NoBody]) -> MoneyPage:
         return MoneyPage(began=iso_or_none(since), costs=told, weeks=[view_week(week) for week in weeks])
 
     return visit.remembered.get(("money", span), (board.seq, visit.now // SAME_SECONDS), compute)
+
+
+def read_work_page(visit: Visit[SpanQuery, NoBody]) -> WorkPage:
+    """What landed, where time went, which checks are slow, and by what most is thrown away."""
+    workspace, span, since = visit.workspace, visit.query.since, began(visit.query.since, visit.now)
+    clock = visit.remembered.get("phase clock", str(workspace.log), RunningClock)
+
+    def compute() -> WorkPage:
+        with closing(workspace.read()) as store:
+            board = store.board()
+            costs = read_fleet_costs(workspace, board, store.records)
+            spent = clock.time_use(store, since or 0.0)
+            slow = find_slow_checks(in_order(store.records, CHECK_KINDS, board, since))
+        offenders = find_offenders(board, costs, fates_of(board, costs), since or 0.0)
+        return WorkPage(
+            began=iso_or_none(since),
+            landings=view_landings(count_landings(board, since, visit.now)),
+            time=None if spent.use is None else view_time(spent.use),
+            time_problem=spent.problem,
+            longest={
+                part: [LongestView(name, round(seconds, 1)) for seconds, name in longest]
+                for part, longest in spent.longest.items()
+            },
+            checks=[view_check(check) for check in slow],
+            offenders=view_offenders(offenders),
+        )
+
+    return visit.remembered.get(("work", span), (workspace.board().seq, visit.now // SAME_SECONDS), compute)
+
+
+def read_paths(visit: Visit[PathsQuery, NoBody]) -> PathsView:
+    query, since = visit.query, began(visit.query.since, visit.now) if visit.query.label == FLEET else None
+    with open_current(visit.workspace) as dataset:
+        labels = dataset.labels()
+
+        def compute() -> PathsView:
+            runs = dataset.runs(Selection(label=query.label, since=since), limit=MOST_RUNS)
+            ended = [kept for kept in runs if kept.trace.ended is not None or query.label != FLEET]
+            return PathsView(
+                began=iso_or_none(since),
+                behind=dataset.behind,
+                label=query.label,
+                labels=[printable(one.label, 200) for one in labels],
+                cut=len(runs) == MOST_RUNS,
+                picture=draw_ways(find_step_ways(ended, dataset.symbols)),
+            )
+
+        state = (str(dataset.path), dataset.behind, tuple(labels), visit.now // SAME_SECONDS)
+        return visit.remembered.get(("paths", query.since, query.label), state, compute)
 
 
 def read_report_view(visit: Visit[ReportQuery, NoBody]) -> ReportView:

@@ -11,6 +11,7 @@ const ROUTES = [
   [/^\/insight$/, "insight"],
   [/^\/log$/, "log"],
   [/^\/tasks\/(?<task>[^/]+)$/, "task"],
+  [/^\/runs\/(?<run>.+)$/, "run"],
 ];
 
 /** `{name, path, params, query}`; name is "" for an unknown address. */
@@ -34,6 +35,11 @@ export function go(path, {replace = false} = {}) {
 
 export function taskPath(id) {
   return `/tasks/${encodeURIComponent(id)}`;
+}
+
+/** `name` is an attempt such as t3.1, or LABEL/NAME of an imported run. */
+export function runPath(name) {
+  return `/runs/${encodeURIComponent(name)}`;
 }
 
 export function convoyPath(name) {

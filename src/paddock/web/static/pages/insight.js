@@ -5,10 +5,12 @@ import {Alerts} from "../parts/insight/alerts.js";
 import {Drift} from "../parts/insight/drift.js";
 import {Failures} from "../parts/insight/failures.js";
 import {LandedCost} from "../parts/insight/landed-cost.js";
+import {Paths} from "../parts/insight/paths.js";
 import {Schedules} from "../parts/insight/schedules.js";
 import {Tables} from "../parts/insight/tables.js";
 import {useTold} from "../parts/insight/told.js";
 import {Ways} from "../parts/insight/ways.js";
+import {Work} from "../parts/insight/work.js";
 import {Words} from "../parts/words.js";
 
 const SPANS = {"24h": "24 hours", "7d": "seven days", "30d": "30 days", all: "all of the log"};
@@ -37,6 +39,8 @@ function Panels({found, since}) {
     <${Ways} since=${since} />
     <${Failures} since=${since} spanWords=${SPANS[since]} />
     <div class="f2 even"><${Drift} since=${since} /><${LandedCost} since=${since} /></div>
+    <${Paths} since=${since} />
+    <${Work} since=${since} />
     <${Schedules} />
     <${Tables} found=${found} />
     <p class="hints">The same as a page to keep or to send: <code>paddock report -o week.html</code></p>

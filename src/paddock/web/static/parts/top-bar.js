@@ -17,6 +17,8 @@ const PAGES = [
   ["/insight", "insight", "Insight"],
   ["/log", "log", "Log"],
 ];
+/** Pages that have no link of their own stand below another one. */
+const PART_OF = {run: "insight"};
 
 const UNTRUE = {opening: "connecting", stale: "stale", cut: "stream cut", refused: "no access"};
 
@@ -54,7 +56,7 @@ function LogTrouble() {
 }
 
 function PageLink({path, name, words}) {
-  const here = route.value.name === name;
+  const here = (PART_OF[route.value.name] ?? route.value.name) === name;
   return html`<a href=${path} aria-current=${here ? "page" : null}><${Icon} name=${name} />${words}${
     name === "board" && html`<${NeedsTally} />`}</a>`;
 }

@@ -32,7 +32,7 @@ function Weeks({weeks}) {
   const most = niceAbove(Math.max(0, ...weeks.map((week) => week.per_landed_usd ?? 0)));
   const step = (RIGHT - LEFT) / Math.max(1, weeks.length);
   const y = (usd) => FLOOR - (usd / most) * (FLOOR - TOP);
-  return html`<div class="tw"><svg class="chart" viewBox="0 0 640 204" role="img" aria-label=${weeksWords(weeks)}>
+  return html`<div class="tw"><svg class="chart slim" viewBox="0 0 640 204" role="img" aria-label=${weeksWords(weeks)}>
     ${[0, most / 2, most].map((usd) => html`<path class="axis" d=${`M${LEFT} ${y(usd)}H${RIGHT}`} />
       <text class="ct e" x=${LEFT - 6} y=${y(usd) + 4}>${money(usd) || "$0"}</text>`)}
     ${weeks.map((week, index) => html`<${Week} key=${week.began} week=${week} x=${LEFT + (index + 0.5) * step}

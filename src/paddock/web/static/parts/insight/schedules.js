@@ -67,11 +67,16 @@ function Row({row}) {
   const day = row.forecast?.fullest;
   const next = row.next && (Date.parse(row.next) - clock.value) / 1000;
   return html`<tr><td>${row.name}</td><td class="dim nowrap">${row.means}</td>
-    <td class="nowrap">${row.paused != null ? "paused" : row.next ? `in ${roughly(Math.max(0, next))}` : "-"}</td>
+    <td class="nowrap">${row.paused != null ? "paused" : row.next ? nextWords(next) : "-"}</td>
     <td class="num">${day ? `~${roughMoney(day.usd.p50)}` : "unknown"}</td>
     <td class="num">${day ? `~${roughMoney(day.usd.p90)}` : ""}</td>
     <td class="num">${day ? `~${roughMoney(day.startup_usd.p50)}` : ""}</td>
     <td><${Standing} row=${row} /></td></tr>`;
+}
+
+/** What is due stays due until a daemon sees to it. */
+function nextWords(seconds) {
+  return seconds < 1 ? "due now" : `in ${roughly(seconds)}`;
 }
 
 /** Told once: it is about all schedules together. */

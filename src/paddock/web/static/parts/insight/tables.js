@@ -4,6 +4,7 @@ import {html} from "../../lib/ui.js";
 import {grouped, money, plural} from "../../lib/format.js";
 import {convoyPath} from "../../lib/route.js";
 import {Bar} from "../bar.js";
+import {inLog, onBoard} from "./links.js";
 
 const GROUPS = ["agent", "engine", "day", "convoy"];
 const ROWS = 14;
@@ -92,15 +93,6 @@ function pathOf(by, name, engines) {
   if (by === "engine") return onBoard({engine: name});
   if (by === "day") return null;
   return onBoard(engines.some((row) => row.engine === name) ? {agent: "", engine: name} : {agent: name});
-}
-
-function onBoard(fields) {
-  const words = Object.entries(fields).map(([name, value]) => `${name}="${value.replace(/["\\]/g, "\\$&")}"`);
-  return `/?${new URLSearchParams({filter: words.join(" ")})}`;
-}
-
-function inLog(outcome) {
-  return `/log?${new URLSearchParams({kind: "attempt.ended", text: outcome})}`;
 }
 
 /** Unknown is not zero. */
