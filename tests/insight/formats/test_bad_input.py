@@ -121,6 +121,18 @@ def test_a_huge_record_loses_the_middle_of_its_texts_and_the_end_of_its_lists(mo
     assert value["steps"][:100] == steps[:100]
 
 
+@pytest.mark.parametrize("value", [[1] * 20_000, {f"k{number}": 1 for number in range(20_000)}])
+def test_members_that_could_never_be_kept_are_not_even_looked_at(
+    value: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, size in (("PLAIN_BYTES", 1_000), ("LONGEST_TEXT", 400), ("MOST_MEMBERS", 1_000)):
+        monkeypatch.setattr(decode, name, size)
+    monkeypatch.setattr(decode, "SAMPLE_BYTES", 10_000)
+    found, is_whole = decode.decode_bounded(json.dumps({"run": "r", "x": value, "task": "t"}).encode())
+    assert (found["run"], found["task"], is_whole) == ("r", "t", False)
+    assert 0 < len(found["x"]) <= 1_100
+
+
 def test_half_a_surrogate_pair_is_no_reason_to_lose_a_line_but_garbage_is() -> None:
     assert decode_json(b'{"a": "\\ud800"}') == {"a": "\ud800"}
     with pytest.raises(NotJson):

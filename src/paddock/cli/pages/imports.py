@@ -21,7 +21,8 @@ def import_lines(view: ImportView) -> Iterator[str]:
         yield f"  taken as  {formats}"
     yield from _labels(view)
     if view.doubled:
-        yield f"  left out  {plural(view.doubled, 'run')} that was there twice" + ("" if view.doubled == 1 else " each")
+        be = "was" if view.doubled == 1 else "were"
+        yield f"  left out  {plural(view.doubled, 'run')} that {be} there twice"
     if view.renamed:
         yield f"  renamed   {plural(view.renamed, 'run')} whose name another run has"
     yield from _skipped(view)

@@ -1,12 +1,13 @@
 """JSON of any size as values of a bounded one.
 
 What is small is decoded as it is. Of what is large, the text is walked and only as much is made of it as fits a budget:
-long texts lose their middle, long lists their end.
+long texts lose their middle, long lists their end. Where there are more members than could ever fit, those beyond are
+not even looked at.
 """
 
 import json
 import re
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -16,6 +17,9 @@ BUDGET_BYTES = 64 * 1024 * 1024
 LONGEST_TEXT = 256 * 1024
 KEPT_TEXT = 1_000
 _OVERHEAD = 150
+MOST_MEMBERS = BUDGET_BYTES // _OVERHEAD
+SAMPLE_BYTES = 1 << 20
+_TRIES = 64
 _DEEPEST = 60
 _PLACE = re.compile(r" \(byte \d+\)\Z")
 _MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -81,7 +85,7 @@ def _bounded(data: bytes | msgspec.Raw, budget: _Budget, depth: int) -> Any:
             return _members(raw, budget, depth)
         case b"[":
             items: list[Any] = []
-            for item in _ITEMS.decode(raw):
+            for item in _all_or_first(raw, _ITEMS, b"]", budget):
                 if budget.left <= 0:
                     budget.was_spent = True
                     break
@@ -91,9 +95,38 @@ def _bounded(data: bytes | msgspec.Raw, budget: _Budget, depth: int) -> Any:
             return _shortened(_ANY.decode(raw), budget, LONGEST_TEXT)
 
 
+_Parts = TypeVar("_Parts", list[msgspec.Raw], dict[str, msgspec.Raw])
+
+
+def _all_or_first(raw: memoryview, decoder: msgspec.json.Decoder[_Parts], end: bytes, budget: _Budget) -> _Parts:
+    """A member takes 2 bytes of text, and thirty times as much once it is decoded."""
+    if len(raw) <= 2 * MOST_MEMBERS or (sample := _first(raw, SAMPLE_BYTES, decoder, end)) is None:
+        return decoder.decode(raw)
+    wanted = MOST_MEMBERS * SAMPLE_BYTES // max(1, len(sample))
+    if wanted >= len(raw):
+        return decoder.decode(raw)
+    budget.was_spent = True
+    return sample if (found := _first(raw, wanted, decoder, end)) is None else found
+
+
+def _first(raw: memoryview, length: int, decoder: msgspec.json.Decoder[_Parts], end: bytes) -> _Parts | None:
+    """Those in so many bytes, None where one alone is about as long. What follows a comma may be within one of them."""
+    text = bytes(raw[:length])
+    at = len(text)
+    for _ in range(_TRIES):
+        at = text.rfind(b",", 0, at)
+        if at < 0:
+            return None
+        try:
+            return decoder.decode(text[:at] + end)
+        except msgspec.MsgspecError:
+            continue
+    return None
+
+
 def _members(raw: memoryview, budget: _Budget, depth: int) -> dict[str, Any]:
     """The short ones first, so that a list without end costs nothing but its own end."""
-    members = _MEMBERS.decode(raw)
+    members = _all_or_first(raw, _MEMBERS, b"}", budget)
     found: dict[str, Any] = dict.fromkeys(members)
     for key, value in sorted(members.items(), key=lambda member: len(memoryview(member[1]))):
         if budget.left > 0 or bytes(memoryview(value)[:1]) == b'"':
