@@ -16,7 +16,7 @@ from paddock.insight.dataset.current import open_current
 from paddock.insight.dataset.dataset import Dataset
 from paddock.insight.dataset.headers import FLEET
 from paddock.insight.failures.batch import diagnose_batch
-from paddock.insight.failures.failed import ended_at
+from paddock.insight.failures.failed import ended_at, has_failed
 from paddock.insight.report import checks
 from paddock.insight.report.batches import judge_last
 from paddock.insight.report.findings import DriftPart, FailurePart, sum_alerts, sum_failures
@@ -71,7 +71,7 @@ def read_report(workspace: "Workspace", began: float | None, now: float) -> Repo
 def read_failures(dataset: Dataset, began: float | None, now: float) -> FailurePart:
     where = Selection(label=FLEET, since=began)
     batch = diagnose_batch(dataset, where)
-    ends = {kept.trace.run: ended_at(kept.trace) for kept in dataset.runs(where, failed=True)}
+    ends = {kept.trace.run: ended_at(kept.trace) for kept in dataset.runs(where) if has_failed(kept)}
     first = min((at for at in ends.values() if at is not None), default=now)
     return sum_failures(batch, ends, first if began is None else began, now)
 
