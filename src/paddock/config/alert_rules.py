@@ -29,7 +29,7 @@ def check_alerts(config: Config, sources: Mapping[str, str], otherwise: str) -> 
 
 
 def _check_rule(name: str, one: AlertRuleSettings, sources: Mapping[str, str], otherwise: str) -> None:
-    from paddock.core.alerts.catalogue import find_rule, rule_name, rule_names
+    from paddock.core.alerts.catalogue import Unit, find_rule, rule_name, rule_names
     from paddock.core.wording import did_you_mean
 
     rule = find_rule(name)
@@ -47,6 +47,8 @@ def _check_rule(name: str, one: AlertRuleSettings, sources: Mapping[str, str], o
             raise Misuse(f"{source}: `{dotted}`: this rule has no {key}", "`paddock alerts rules` shows what each has")
         if not bounds.least <= value <= bounds.most:
             raise _misfit(source, dotted, f"{bounds.least:g} to {bounds.most:g}")
+        if bounds.unit is Unit.COUNT and value != int(value):
+            raise _misfit(source, dotted, "a whole number")
 
 
 def _misfit(source: str, key: str, bounds: str) -> Misuse:

@@ -12,6 +12,7 @@ from paddock.core.errors import Misuse
 
 Tree = dict[str, Any]
 _HINTS = {"agents.fresh": "for all agents set `[limits] fresh = true`, for one `[agents.NAME] fresh = true`"}
+_CONFIG_SHOW = "`paddock config show` lists keys, values and defaults"
 
 
 def convert(tree: Tree, sources: Mapping[str, str], otherwise: str) -> Config:
@@ -22,8 +23,15 @@ def convert(tree: Tree, sources: Mapping[str, str], otherwise: str) -> Config:
     except msgspec.ValidationError as error:
         key, problem = _explain(plain, str(error))
         source = _source(key, sources, otherwise)
-        hint = _HINTS.get(key, "`paddock config show` lists keys, values and defaults")
+        hint = _HINTS.get(key) or _hint(key, problem)
         raise Misuse(f"{source}: `{key}`: {problem}", hint) from None
+
+
+def _hint(key: str, problem: str) -> str:
+    table, dot, rule = key.partition(".")
+    if table == "alerts" and dot and "." not in rule and problem.startswith("Expected `object`"):
+        return f"write `[{key}]`, and below it `on = false` to turn the rule off"
+    return _CONFIG_SHOW
 
 
 def _with_own_keys(tree: Tree) -> Tree:
@@ -79,7 +87,7 @@ def _field(key: str) -> Field | None:
     top = fields_of(Config).get(key.partition(".")[0])
     if top is None or top.section is None:
         return top
-    return fields_of(top.section).get(key.rpartition(".")[2])
+    return fields_of(top.section).get(key.rpartition(".")[2].partition("[")[0])
 
 
 def _with_seconds(

@@ -37,9 +37,8 @@ class Field:
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The allowed values, if there are only a few."""
-        plain = _plain(self.type)
-        return tuple(map(str, get_args(plain))) if get_origin(plain) is Literal else ()
+        """The allowed values, if there are only a few: of the key itself, or of each entry of its list."""
+        return _literals(self.type)
 
     def from_text(self, text: str) -> Any:
         """A value as TOML would have given it; lists and tables also as JSON. Raises ValueError."""
@@ -121,6 +120,13 @@ def _plain(hint: Any) -> Any:
     while hasattr(hint, "__metadata__"):
         hint = hint.__origin__
     return hint
+
+
+def _literals(hint: Any) -> tuple[str, ...]:
+    plain = _plain(hint)
+    if get_origin(plain) is Literal:
+        return tuple(map(str, get_args(plain)))
+    return next((found for one in get_args(plain) if (found := _literals(one))), ())
 
 
 def _section(hint: Any) -> tuple[type[Section] | None, bool]:

@@ -111,7 +111,10 @@ def _unknown_key(where: str, dotted: str, section: str, key: str, known: Mapping
         near = elsewhere[0]
     place = f"in [{section}]" if section else "at the top"
     hint = f"did you mean `{near}`?" if near else f"known {place}: {', '.join(known)}"
-    if section and key in fields_of(Config):
+    top = fields_of(Config).get(key)
+    if section and top is not None and top.section is not None:
+        hint = f"did you mean `{near}`?" if near else f"`[{key}]` is a section of its own"
+    elif section and top is not None:
         hint = f"`{key}` belongs at the top of the file, above the first [section]"
     return Misuse(f"{where}: unknown key `{printable(dotted, 80)}`", hint)
 

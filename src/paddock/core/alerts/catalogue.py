@@ -74,7 +74,7 @@ CAUSE_SHARE = AlertRule(
     *(_share(0.1, 0.01, 1.0), _window(6 * HOUR, 10 * MINUTE, 3 * DAY)),
 )
 DRIFT = AlertRule(
-    *("drift", "{limit} batches in a row differ from those before in the same way", _TICKET), _count(2, 1, 2)
+    *("drift", "batches differ from those before in the same way, {limit} in a row", _TICKET), _count(2, 1, 2)
 )
 HARD_RULE = AlertRule("hard-rule", "an agent broke a hard rule, whatever its tests say", _TICKET)
 STUCK = AlertRule(
