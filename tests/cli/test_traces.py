@@ -118,14 +118,14 @@ def test_two_runs_are_shown_side_by_side(runs: Cli) -> None:
     shown = runs.shown("traces", "diff", "good", "bad").splitlines()
     assert shown[2].split() == ["outcome", "≠success", "failure,", "timeout"]
     assert shown[-5:] == [
-        "57% of the two paths is the same",
+        "57% of the two paths are the same",
         "   1 READ:src ×2  src/a.py                                                  1 READ:src  src/a.py",
         "   3 EDIT:src  src/a.py                                                     2 EDIT:src  src/a.py",
         "   4 TEST  pytest                                                      ~    3 TEST!  pytest",
         " " * 71 + ">    4 GIT_WRITE  git commit --no-verify",
     ]
     same = runs.shown("traces", "diff", "good", "good").splitlines()
-    assert same[-2:] == ["100% of the two paths is the same", " " * 62 + "… 3 the same …"]
+    assert same[-2:] == ["100% of the two paths are the same", " " * 62 + "… 3 the same …"]
 
 
 def test_what_was_exported_is_imported_again_as_it_was(runs: Cli, tmp_path: Path) -> None:

@@ -100,7 +100,7 @@ def test_all_attempts_at_a_task_are_compared_and_those_without_work_are_left_out
         (("t9",), "there is no task `t9`"),
         (("t1.7",), "there is no attempt `t1.7`"),
         (("x",), "`x` is not a task id"),
-        (("t1",), "it takes two attempts with work of their own to compare"),
+        (("t1",), "it takes two attempts with work of their own to compare: t1.1 is the only one"),
         (("--label", "nightly"), "there is no batch `nightly`"),
     ],
 )

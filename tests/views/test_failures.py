@@ -8,7 +8,9 @@ from paddock.core.causes.model import Cause, Causes, Streak, key_of
 from paddock.core.causes.vocabulary import FailureCause
 from paddock.core.ids import AttemptId, TaskId
 from paddock.insight.failures.cluster import Cluster, Evidence
+from paddock.insight.report.findings import CauseCount, FailurePart
 from paddock.views.insight.failures import ClusterView, Situation, view_cluster
+from paddock.views.insight.findings import view_failure_part
 
 NOW = 1_790_000_000.0
 
@@ -89,6 +91,17 @@ def test_what_somebody_settled_counts_and_is_part_of_the_evidence() -> None:
     settled = replace(open_one, cause=FailureCause.NETWORK, is_settled=True, settled=("a second host had it too",))
     view = told_of(tie, standing(settled))
     assert (view.cause, view.tied, view.evidence[0].line) == ("network", [], "a second host had it too")
+
+
+def test_what_somebody_settled_counts_as_that_in_a_report_as_well() -> None:
+    unknown, network = FailureCause.UNKNOWN, FailureCause.NETWORK
+    part = FailurePart(
+        runs=9, failed=5, clusters=2, causes=(CauseCount(unknown, 5),), top=(a_cluster(unknown),), times=((2,),)
+    )
+    settled = known(unknown, is_settled=True, settled=("ann says so",))
+    view = view_failure_part(part, Situation(standing(replace(settled, cause=network)), NOW))
+    assert [(one.cause, one.runs) for one in view.causes] == [("unknown", 3), ("network", 2)]
+    assert view.top[0].cause == "network"
 
 
 def test_what_was_cleared_is_told_as_that() -> None:

@@ -94,12 +94,12 @@ def _tell(checked: CrosscheckView) -> list[str]:
         for tests in broken.fails:
             lines += _evidence(seen[tests, broken.work])
     lines += [
-        f"{one.work}: nobody can tell by the tests of {one.tests}: {one.words}"
+        f"{one.work}: the tests of {one.tests} cannot tell: {one.words}"
         for one in checked.cells
         if one.verdict == "none"
     ]
     if not checked.broken:
-        lines.append("no attempt fails the tests of another that pass their own work")
+        lines.append("no attempt fails tests of another that the other passes")
     return lines
 
 

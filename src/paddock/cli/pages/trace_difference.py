@@ -21,7 +21,7 @@ def difference_lines(found: TraceDifferenceView, *, show_all: bool = False) -> I
     if not found.pairs:
         yield "neither has a step"
         return
-    yield f"{found.likeness:.0%} of the two paths is the same"
+    yield f"{found.likeness:.0%} of the two paths are the same"
     shown = range(len(found.pairs)) if show_all else _worth_showing(found.pairs)
     before = -1
     for place in shown:

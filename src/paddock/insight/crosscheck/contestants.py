@@ -64,7 +64,9 @@ def find_contestants(repo: Repo, attempts: Sequence[Attempt]) -> tuple[list[Cont
         assert attempt.head is not None
         found[attempt.head] = _contestant(repo, attempt, attempt.head)
     if len(found) < 2:
-        words = "; ".join(f"{one.name} {one.why}" for one in left[:MOST_CONTESTANTS]) or "there are no attempts"
+        alone = [f"{one.name} is the only one" for one in found.values()]
+        others = [f"{one.name} {one.why}" for one in left[:MOST_CONTESTANTS]]
+        words = "; ".join([*alone, *others]) or "there are no attempts"
         raise Misuse(
             f"it takes two attempts with work of their own to compare: {words}",
             "name attempts of other tasks too: `paddock traces crosscheck t3.1 t7.1`",

@@ -1,5 +1,8 @@
 """What failures have in common and which batches drifted, as JSON: short enough for a page and a report."""
 
+from collections import Counter
+from collections.abc import Sequence
+
 import msgspec
 
 from paddock.core.ids import printable
@@ -130,17 +133,25 @@ class DriftPartView(msgspec.Struct, frozen=True):
 
 
 def view_failure_part(part: FailurePart, situation: Situation) -> FailuresPartView:
+    told = [view_cluster(cluster, situation) for cluster in part.top]
     return FailuresPartView(
         runs=part.runs,
         failed=part.failed,
         cut=part.cut,
         clusters=part.clusters,
-        causes=[CauseView(one.cause.value, one.runs) for one in part.causes],
-        top=[
-            _view_card(view_cluster(cluster, situation), times)
-            for cluster, times in zip(part.top, part.times, strict=True)
-        ],
+        causes=_count_causes(part, told),
+        top=[_view_card(cluster, times) for cluster, times in zip(told, part.times, strict=True)],
     )
+
+
+def _count_causes(part: FailurePart, told: Sequence[ClusterView]) -> list[CauseView]:
+    """Those that somebody has settled count as that."""
+    counts = Counter({one.cause.value: one.runs for one in part.causes})
+    for found, cluster in zip(part.top, told, strict=True):
+        counts[found.cause.value] -= len(found.runs)
+        counts[cluster.cause] += len(found.runs)
+    ranked = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+    return [CauseView(cause, runs) for cause, runs in ranked if runs]
 
 
 def _view_card(cluster: ClusterView, times: tuple[int, ...]) -> ClusterCard:
