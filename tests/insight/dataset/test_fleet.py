@@ -69,6 +69,11 @@ def test_what_becomes_of_an_attempt_later_is_told_again(world: World, path: Path
         "t2.1": (Result.FAILURE, "red"),
         "t3.1": (Result.FAILURE, ""),
     }
+    assert [traces_in(path)[name].error for name in sorted(told)] == [
+        "",
+        "delivered, but the merge queue rejected it",
+        "delivered, but a review or a person rejected it",
+    ]
     with_closing = paths_in(path)
     assert with_closing["t1.1"] == ("TEST", "1")
     assert with_closing["t2.1"] == ("TEST", "1", "pytest")

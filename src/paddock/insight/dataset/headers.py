@@ -9,8 +9,8 @@ from paddock.core.tasks.vocabulary import Role
 from paddock.core.trace import TokenUsage, clip, one_line
 from paddock.insight.dataset.fates import Fate
 from paddock.insight.dataset.histories import AttemptHistory, TaskHistory
-from paddock.insight.dataset.judgement import end_state_of, result_of
-from paddock.insight.trace import ERROR_CHARS, TAIL_CHARS, CostSource, Facts, Result, Trace
+from paddock.insight.dataset.judgement import complaint_of, end_state_of, result_of
+from paddock.insight.trace import ERROR_CHARS, TAIL_CHARS, CostSource, Facts, Trace
 
 FLEET = "fleet"
 """The label of Paddock's own attempts."""
@@ -36,7 +36,6 @@ class Told:
 def header_of(task: TaskHistory, attempt: AttemptHistory, fate: Fate | None, told: Told) -> Trace:
     begun, ended = attempt.started, attempt.ended
     turns = [turn.ended for turn in attempt.turns.values() if turn.ended is not None]
-    outcome = result_of(attempt, fate)
     usage, source = _usage(turns, told.usage)
     startup = next((turn.startup_tokens for turn in turns if turn.turn == 1 and turn.startup_tokens), None)
     return Trace(
@@ -52,9 +51,9 @@ def header_of(task: TaskHistory, attempt: AttemptHistory, fate: Fate | None, tol
         account=begun.account,
         started=attempt.started_at,
         ended=attempt.ended_at,
-        outcome=outcome,
+        outcome=result_of(attempt, fate),
         end_state=end_state_of(attempt),
-        error=clip(ended.reason, ERROR_CHARS) if ended is not None and outcome is not Result.SUCCESS else "",
+        error=clip(complaint_of(attempt, fate), ERROR_CHARS),
         tail=tail_of(told.tail),
         model_spoke=told.model_spoke,
         usage=usage,

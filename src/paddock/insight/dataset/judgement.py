@@ -47,6 +47,16 @@ def result_of(attempt: AttemptHistory, fate: Fate | None) -> Result:
     return Result.FAILURE if is_unwanted else Result.SUCCESS
 
 
+def complaint_of(attempt: AttemptHistory, fate: Fate | None) -> str:
+    """Why it did not do what it was for; empty if it did. A judge praises what others reject later."""
+    ended, outcome = attempt.ended, result_of(attempt, fate)
+    if ended is None or outcome is Result.SUCCESS:
+        return ""
+    if outcome is Result.UNKNOWN or ended.outcome not in _DELIVERED:
+        return ended.reason
+    return f"delivered, but {'the merge queue' if fate is Fate.REJECTED else 'a review or a person'} rejected it"
+
+
 def end_state_of(attempt: AttemptHistory) -> EndState:
     if attempt.ended is None:
         return EndState.UNKNOWN
