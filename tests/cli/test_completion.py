@@ -63,6 +63,12 @@ def filled(cli: Cli) -> Cli:
         ("paddock findings ", ["waive", "confirm", "file", "t2", "t1", "t3"]),
         ("paddock plan --accept ", []),
         ("paddock workflow run fe", ["feature"]),
+        ("paddock schedule add @daily --tz Europe/Be", ["Europe/Belfast", "Europe/Belgrade", "Europe/Berlin"]),
+        ("paddock alerts test ne", ["never-ran", "new-failure"]),
+        ("paddock alerts ack ", []),
+        ("paddock failures settle c1 n", ["never-ran", "network"]),
+        ("paddock failures clear ", []),
+        ("paddock traces list --label ", []),
         ("paddock show x", []),
     ],
 )

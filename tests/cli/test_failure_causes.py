@@ -11,6 +11,7 @@ from paddock.core.tasks.vocabulary import Outcome, Step
 from paddock.store.protocol import Author
 from paddock.store.sqlite import SqliteStore
 from tests.cli.conftest import Cli
+from tests.cli.test_completion import complete
 
 
 def fail(cli: Cli, cause: FailureCause, *tasks: str, **more: object) -> None:
@@ -57,6 +58,16 @@ def test_clearing_a_cause_says_which_tasks_go_on(failed: Cli) -> None:
         "hint: `paddock failures` lists those that stand\n"
         "[exit 1]\n"
     )
+
+
+def test_causes_and_attempts_are_offered_where_they_are_asked_for(failed: Cli) -> None:
+    assert complete(failed, "paddock failures clear ") == ["plain,c1"]
+    assert complete(failed, "paddock failures --probe c") == ["plain,c1"]
+    assert complete(failed, "paddock traces diff t1.1 t") == ["plain,t2.1", "plain,t1.1"]
+    assert complete(failed, "paddock traces forget ") == []
+    failed.good("failures")
+    assert complete(failed, "paddock traces list --label ") == ["plain,fleet"]
+    assert complete(failed, "paddock traces forget ") == [], "only what was imported"
 
 
 def test_a_person_settles_what_it_is(failed: Cli) -> None:

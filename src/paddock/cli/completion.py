@@ -1,4 +1,5 @@
-"""What tab completion offers besides commands and options: tasks, convoys, agents, engines, keys, kinds and files.
+"""What tab completion offers besides commands and options: tasks, convoys, agents, engines, keys, kinds, files,
+schedules, alerts, causes, attempts and batches of runs.
 
 Imported only while a shell completes. A completion that fails offers nothing: tab completion must not print errors.
 """
@@ -154,6 +155,64 @@ def _schedules(workspace: Workspace) -> Iterable[tuple[str, str]]:
     return [(name, one.cron) for name, one in known.items()]
 
 
+def _zones(_: Workspace) -> Iterable[tuple[str, str]]:
+    from zoneinfo import available_timezones
+
+    return [(name, "") for name in sorted(available_timezones())]
+
+
+def _alerts(workspace: Workspace) -> Iterable[tuple[str, str]]:
+    """Those that wait for somebody."""
+    from paddock.core.intent.alerts import open_alerts
+
+    return [(alert.id, f"{alert.severity.value}: {cut(alert.title, 60)}") for alert in open_alerts(workspace.board())]
+
+
+def _alert_rules(_: Workspace) -> Iterable[tuple[str, str]]:
+    from paddock.core.alerts.catalogue import rule_names
+
+    return [(name, "") for name in rule_names()]
+
+
+def _causes(workspace: Workspace) -> Iterable[tuple[str, str]]:
+    """Those that stand, the newest first."""
+    board = workspace.board()
+    standing = [] if board.cause_part.is_nothing else list(board.causes.standing.values())
+    return [(one.id, f"{one.cause.value}: {cut(one.symptom, 60)}") for one in reversed(standing)]
+
+
+def _cause_classes(_: Workspace) -> Iterable[tuple[str, str]]:
+    from paddock.core.intent.causes import SETTLED_CLASSES
+
+    return [(cause.value, "") for cause in SETTLED_CLASSES]
+
+
+def _attempts(workspace: Workspace) -> Iterable[tuple[str, str]]:
+    """Newest first."""
+    tasks = workspace.board().tasks
+    for name in sorted(tasks, key=task_number, reverse=True):
+        for attempt in reversed(tasks[name].attempts):
+            yield attempt.id, cut(tasks[name].title, 50)
+
+
+def _batches(workspace: Workspace) -> Iterable[tuple[str, str]]:
+    """Runs in the dataset, as far as it was made."""
+    from paddock.insight.dataset.dataset import Dataset
+    from paddock.insight.dataset.location import dataset_path
+
+    dataset = Dataset.open(dataset_path(workspace.state_dir))
+    try:
+        return [(one.label, f"{one.runs:,} runs") for one in dataset.labels()]
+    finally:
+        dataset.close()
+
+
+def _imported(workspace: Workspace) -> Iterable[tuple[str, str]]:
+    from paddock.insight.dataset.headers import FLEET
+
+    return [(label, about) for label, about in _batches(workspace) if label != FLEET]
+
+
 def _remotes(workspace: Workspace) -> Iterable[tuple[str, str]]:
     return [(name, "") for name in workspace.repo.git("remote").lines]
 
@@ -173,6 +232,20 @@ _OFFERS: dict[tuple[str, ...], Offer] = {
     **{("workflow", command, "name"): _workflows for command in ("show", "check", "run")},
     ("schedule",): _schedules,
     ("schedule", "add", "workflow"): _workflows,
+    ("schedule", "add", "tz"): _zones,
+    ("alerts", "ack", "names"): _alerts,
+    ("alerts", "test", "rules"): _alert_rules,
+    ("failures", "probe"): _causes,
+    ("failures", "clear", "names"): _causes,
+    **{("failures", command, "name"): _causes for command in ("settle", "probe")},
+    ("failures", "settle", "word"): _cause_classes,
+    ("traces", "show", "run"): _attempts,
+    **{("traces", "diff", side): _attempts for side in ("left", "right")},
+    ("traces", "crosscheck", "names"): lambda workspace: (*_tasks(workspace), *_attempts(workspace)),
+    **{("traces", command, "label"): _batches for command in ("list", "show", "export")},
+    **{("traces", command, "label"): _imported for command in ("forget", "crosscheck")},
+    **{(command, "label"): _batches for command in ("failures", "costs")},
+    **{("drift", side): _batches for side in ("batch", "baseline")},
     ("engines", "check", "name"): _engines,
     ("agents", "show", "name"): _agents,
     ("audit", "agents"): _agents,
