@@ -4,9 +4,11 @@ import os
 import sys
 
 from paddock.core.errors import PaddockError
+from paddock.core.ids import printable
 
 _THREADS = "OPENBLAS_NUM_THREADS"
 HINT = "install it with `pip install 'paddock[insight]'`"
+REPAIR = "install it again with `pip install --force-reinstall numpy`"
 
 
 def has_numpy() -> bool:
@@ -16,10 +18,15 @@ def has_numpy() -> bool:
 
 
 def require_numpy(purpose: str) -> None:
-    """Raises PaddockError where numpy is missing; `purpose` is what cannot be done without it."""
+    """Raises PaddockError where numpy is missing or broken; `purpose` is what cannot be done without it."""
     if not has_numpy():
         raise PaddockError(f"{purpose} needs numpy, which is not installed", HINT)
-    _load_with_one_thread()
+    try:
+        _load_with_one_thread()
+    except ImportError as error:
+        # As it says on many lines where it was built for another Python or C library.
+        why = printable(next(iter(str(error).strip().splitlines()), "") or type(error).__name__, 200)
+        raise PaddockError(f"{purpose} needs numpy, which is installed and cannot be loaded: {why}", REPAIR) from None
 
 
 def require_pyarrow(purpose: str) -> None:

@@ -4,9 +4,10 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from paddock.core.errors import PaddockError, words_of
 from paddock.insight.dataset.dataset import Dataset
 from paddock.insight.dataset.headers import FLEET
-from paddock.insight.extra import HINT, has_numpy
+from paddock.insight.extra import require_numpy
 from paddock.insight.paths import Symbols
 from paddock.insight.selection import Selection
 from paddock.insight.trace import KeptTrace
@@ -42,10 +43,13 @@ class BatchVerdicts:
 
     def judge(self, dataset: Dataset, taken: int, now: float) -> None:
         """`taken` is how many ended runs have been seen so far."""
-        if not has_numpy():
-            self.verdicts, self.why_none = None, f"this needs numpy: {HINT}"
-            return
         if not self._is_due(taken, now):
+            return
+        try:
+            require_numpy("this")
+        except PaddockError as problem:
+            self.verdicts, self.why_none = None, words_of(problem)
+            self._judged_at, self._taken = now, taken
             return
         from paddock.insight.drift.batches import judge_batches
 

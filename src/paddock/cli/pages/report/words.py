@@ -64,7 +64,7 @@ def span_words(report: ReportView) -> str:
 def drift_words(report: ReportView) -> str:
     drift = report.drift
     if drift.problem:
-        return drift.problem
+        return f"Nothing could be judged: {drift.problem}"
     if not drift.batches:
         return "Too little data: no batch of attempts was completed."
     judged = sum(batch.verdict != "too little data" for batch in drift.batches)
