@@ -105,6 +105,17 @@ def test_a_hump_in_a_name_is_a_gap() -> None:
         ({"outcome": "success", "exit_status": "submitted (exit_cost)"}, Result.SUCCESS, EndState.BUDGET),
         ({"end_state": "rate_limited", "engine": "x"}, Result.UNKNOWN, EndState.THROTTLED),
         ({"outcome": "as expected", "engine": "x"}, Result.UNKNOWN, EndState.UNKNOWN),
+        ({"outcome": "n/a"}, Result.UNKNOWN, EndState.UNKNOWN),
+        ({"outcome": "partially resolved"}, Result.FAILURE, EndState.UNKNOWN),
+        ({"outcome": "all tests passed"}, Result.SUCCESS, EndState.UNKNOWN),
+        ({"outcome": "0 failed", "engine": "x"}, Result.UNKNOWN, None),
+        ({"outcome": {"reward": 0.0}}, Result.FAILURE, EndState.UNKNOWN),
+        ({"outcome": "Outcome.FAIL", "end_state": "FailureMode.AGENT_TIMEOUT"}, Result.FAILURE, EndState.TIMEOUT),
+        ({"outcome": False, "exit_status": 137}, Result.FAILURE, EndState.KILLED),
+        ({"outcome": False, "exit_status": "exit code 1"}, Result.FAILURE, EndState.CRASHED),
+        ({"outcome": True, "exit_status": 0}, Result.SUCCESS, EndState.OK),
+        ({"outcome": False, "end_state": "not submitted"}, Result.FAILURE, EndState.GAVE_UP),
+        ({"outcome": False, "end_state": "container did not start"}, Result.FAILURE, EndState.NEVER_RAN),
     ],
 )
 def test_words_say_what_became_of_it(told: dict[str, object], outcome: Result, end: EndState | None) -> None:
@@ -281,3 +292,29 @@ _fields = st.sampled_from(_WORDS.split())
 def test_any_object_is_read_or_said_to_be_unreadable(record: dict[str, Any]) -> None:
     found, problems = read(json.dumps(record).encode())
     assert found or problems or not record
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"in": 10, "out": 5},
+        {"Input Tokens": 10, "Output Tokens": "5"},
+        {"anthropic": {"input_tokens": 10, "output_tokens": 5}},
+        {"a": {"prompt_tokens": 7, "completion_tokens": 2}, "b": {"prompt_tokens": 3, "completion_tokens": 3}},
+        [{"input_tokens": 4, "output_tokens": 5}, {"input_tokens": 6, "output_tokens": 0}],
+    ],
+)
+def test_tokens_are_found_under_other_names_and_in_parts(told: object) -> None:
+    assert run(usage=told).usage == TokenUsage(10, 0, 0, 5)
+
+
+@pytest.mark.parametrize("told", ["90s", "1.5 min", "0:01:30", "PT1M30S", 90, "90"])
+def test_how_long_it_took_is_read_in_several_ways(told: object) -> None:
+    assert run(started=100, outcome=True, duration=told).ended == 190
+
+
+@pytest.mark.parametrize(
+    "told", ["Sun, 10 Aug 2025 05:47:50 GMT", "2025/08/10 05:47:50", "20250810T054750Z", 1_754_804_870_000]
+)
+def test_times_are_read_in_several_ways(told: object) -> None:
+    assert run(started=told).started == 1_754_804_870

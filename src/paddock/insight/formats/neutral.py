@@ -1,10 +1,12 @@
 """The neutral JSON lines: one run a line. Liberal in what it takes, since people convert with scripts of their own."""
 
 from collections.abc import Iterator, Mapping
+from functools import reduce
 
 import msgspec
 from msgspec.structs import replace
 
+from paddock.core.trace import TokenUsage
 from paddock.insight.formats.assembly import RunAssembly
 from paddock.insight.formats.bounds import (
     MOST_CALLS,
@@ -25,14 +27,15 @@ from paddock.insight.formats.neutral_fields import (
     RUN_NAMES,
     by_field,
     is_usage_name,
-    plain_key,
 )
 from paddock.insight.formats.neutral_steps import read_steps
 from paddock.insight.formats.usage_words import UsageRead, read_usage
 from paddock.insight.formats.words import (
+    plain_key,
     read_count,
     read_duration,
     read_end_state,
+    read_number,
     read_result,
     read_time,
     word_of,
@@ -121,7 +124,7 @@ def _read_end(told: dict[str, object], others: dict[str, object]) -> tuple[Resul
         if outcome is not None:
             others.pop(name, None)
             break
-        as_end = as_end or read_end_state(value)
+        as_end = as_end or (read_end_state(value) if read_number(value) is None else None)
         if value is not None:
             others.setdefault(name, value)
     end_state = None
@@ -133,7 +136,7 @@ def _read_end(told: dict[str, object], others: dict[str, object]) -> tuple[Resul
         if value not in (None, ""):
             others.setdefault(name, value)
     if outcome is None and as_end is not None:
-        outcome = Result.UNKNOWN if as_end is EndState.OK else Result.FAILURE
+        outcome = Result.UNKNOWN if as_end in (EndState.OK, EndState.UNKNOWN) else Result.FAILURE
     if outcome is None:
         outcome = _verdict_of(word_of(told.get("end_state")))
     return outcome or Result.UNKNOWN, end_state or as_end or EndState.UNKNOWN
@@ -199,6 +202,8 @@ def _read_usage(told: object, others: dict[str, object]) -> tuple[UsageRead, dic
     """From a field of its own, or from figures beside the other fields. A cost without tokens stays an attribute."""
     beside = {key: value for key, value in others.items() if is_usage_name(key)}
     usage = read_usage({**beside, **told} if isinstance(told, dict) else beside)
+    if usage.tokens is None:
+        usage = _sum_of_parts(told, usage)
     if usage.tokens is not None or usage.reasoning is not None:
         others = {key: value for key, value in others.items() if key not in beside}
     if usage.tokens is None and usage.cost_usd is not None:
@@ -208,6 +213,16 @@ def _read_usage(told: object, others: dict[str, object]) -> tuple[UsageRead, dic
         # Nobody reads and writes nothing: this is how others say that they do not know.
         return _without_tokens(usage), others
     return usage, others
+
+
+def _sum_of_parts(told: object, usage: UsageRead) -> UsageRead:
+    """Of figures that are told by model, by provider or by call."""
+    parts = told.values() if isinstance(told, dict) else told if isinstance(told, list) else ()
+    read = [read_usage(part) for part in list(parts)[:MOST_CALLS] if isinstance(part, dict)]
+    tokens = [one.tokens for one in read if one.tokens is not None]
+    if not tokens:
+        return usage
+    return UsageRead(reduce(TokenUsage.plus, tokens), usage.reasoning, usage.cost_usd)
 
 
 def _says_zero(told: object) -> bool:

@@ -3,11 +3,10 @@
 A name is compared without its case; blanks and dashes in it are underscores, and so is where `camelCase` has a hump.
 """
 
-import re
 from collections.abc import Mapping
-from functools import lru_cache
 
 from paddock.insight.formats.usage_words import USAGE_NAMES
+from paddock.insight.formats.words import plain_key
 
 RUN_FIELDS: Mapping[str, str] = {
     "run": "run_id runid attempt_id trial_id trial_name trial session_id session sessionid id uuid trace_id",
@@ -88,7 +87,6 @@ FACT_FIELDS: Mapping[str, str] = {
     "gate": "gate_result",
     "diff": "diff_sha patch_sha",
 }
-_GAP = re.compile(r"[\s-]+|(?<=[a-z0-9])(?=[A-Z])")
 
 
 def _known(fields: Mapping[str, str]) -> dict[str, str]:
@@ -99,11 +97,6 @@ RUN_NAMES = _known(RUN_FIELDS)
 STEP_NAMES = _known(STEP_FIELDS)
 CALL_NAMES = _known(CALL_FIELDS)
 FACT_NAMES = _known(FACT_FIELDS)
-
-
-@lru_cache(maxsize=4096)
-def plain_key(key: str) -> str:
-    return _GAP.sub("_", key.strip()).lower()
 
 
 def by_field(record: Mapping[str, object], names: Mapping[str, str]) -> tuple[dict[str, object], dict[str, object]]:

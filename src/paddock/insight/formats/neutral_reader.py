@@ -10,8 +10,9 @@ from msgspec.structs import replace
 
 from paddock.insight.formats.bounds import name_text
 from paddock.insight.formats.neutral import looks_neutral, read_neutral
-from paddock.insight.formats.neutral_fields import RUN_FIELDS, RUN_NAMES, plain_key
+from paddock.insight.formats.neutral_fields import RUN_FIELDS, RUN_NAMES
 from paddock.insight.formats.reader import NotARun, Record
+from paddock.insight.formats.words import plain_key
 from paddock.insight.trace import Trace
 
 LOOKED_AT = 200

@@ -9,9 +9,10 @@ from paddock.core.trace import clip
 from paddock.insight.activities import activity_of
 from paddock.insight.formats.bounds import name_text, plain_text
 from paddock.insight.formats.failed_output import says_failed
-from paddock.insight.formats.neutral_fields import STEP_FIELDS, STEP_NAMES, plain_key
+from paddock.insight.formats.neutral_fields import STEP_FIELDS, STEP_NAMES
 from paddock.insight.formats.words import (
     LATEST_SECONDS,
+    plain_key,
     read_count,
     read_duration,
     read_number,

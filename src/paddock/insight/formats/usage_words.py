@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from paddock.core.trace import TokenUsage
-from paddock.insight.formats.words import read_count, read_number
+from paddock.insight.formats.words import plain_key, read_count, read_number
 
 _OWN = ("input_uncached", "in_uncached")
 _OWN_WRITE = ("cache_write", "cache_write_5m", "cache_write_1h")
@@ -17,9 +17,19 @@ _SPLIT_WRITE = (
     *("cache_creation_input_tokens", "cacheCreationInputTokens", "cache_write_tokens", "cache_write_input_tokens"),
 )
 _SPLIT_READ = ("cache_read_input_tokens", "cacheReadInputTokens", "cache_read_tokens")
-_INPUT = ("input_tokens", "inputTokens", "tokens_in", "in_tokens", "input", "total_input_tokens")
+_INPUT = (
+    "input_tokens",
+    "inputTokens",
+    "tokens_in",
+    "in_tokens",
+    "input",
+    "in",
+    "total_input_tokens",
+    "input_token_count",
+)
 _ALL_INPUT = (
     *("prompt_tokens", "promptTokens", "tokens_sent", "n_prompt_tokens", "promptTokenCount"),
+    *("total_prompt_tokens", "prompt_token_count"),
     *("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt", "llm.usage.prompt_tokens"),
 )
 _WITHIN_READ = (
@@ -34,6 +44,7 @@ _WITHIN_WRITE = (
 _OUTPUT = (
     *("output_tokens", "completion_tokens", "outputTokens", "completionTokens", "tokens_out", "out_tokens", "output"),
     *("tokens_received", "out", "n_completion_tokens", "candidatesTokenCount", "total_output_tokens"),
+    *("total_completion_tokens", "completion_token_count", "output_token_count"),
     *("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion"),
     "llm.usage.completion_tokens",
 )
@@ -115,7 +126,7 @@ def _flat(told: Mapping[str, object]) -> Iterator[tuple[str, object]]:
     for name, value in told.items():
         if name in _NESTED and isinstance(value, dict):
             yield from ((inner, number) for inner, number in value.items() if isinstance(inner, str))
-        yield name, value
+        yield name if name in USAGE_NAMES else plain_key(name), value
 
 
 def _count(flat: dict[str, object], names: tuple[str, ...]) -> int | None:
