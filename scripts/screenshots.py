@@ -20,6 +20,7 @@ from typing import Literal
 
 from bench.browser import Served, chromium, plain_environment, served
 from bench.seeded_fleet import Herd, seed_fleet
+from insight_fleet import make_project, work
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from paddock.core.board import Board
@@ -54,7 +55,7 @@ slots = 4
 [engines.scripted]
 args = ["--plays", {plays}]
 """
-DESK, PHONE, TERMINAL = (1440, 1000), (390, 844), (150, 42)
+DESK, TALL, PHONE, TERMINAL = (1440, 1000), (1440, 1750), (390, 844), (150, 42)
 Step = dict[str, object]
 
 
@@ -68,6 +69,32 @@ class Picture:
 
 
 def main() -> int:
+    """With `insight`, only the picture of that page."""
+    take_insight()
+    return 0 if sys.argv[1:] == ["insight"] else take_all_others()
+
+
+def take_insight() -> None:
+    with tempfile.TemporaryDirectory(prefix="paddock-screenshots-", ignore_cleanup_errors=True) as name:
+        top = Path(name) / "harbor-api"
+        env = plain_environment(Path(name)) | {"GIT_CONFIG_NOSYSTEM": "1", "PADDOCK_FENCE_WRITE": name} | identity()
+        make_project(top, env)
+        work(top, env)
+        with (
+            fleet_at_work(top, env),
+            served(top, env) as site,
+            sync_playwright() as playwright,
+            chromium(playwright) as browser,
+        ):
+            take(browser, site, Picture("insight", "/insight", size=TALL, pose=is_told))
+
+
+def is_told(page: Page) -> None:
+    expect(page.get_by_role("heading", name="Did an agent change?")).to_be_visible()
+    expect(page.locator("main")).not_to_contain_text("Counting…")
+
+
+def take_all_others() -> int:
     with tempfile.TemporaryDirectory(prefix="paddock-screenshots-", ignore_cleanup_errors=True) as name:
         top = Path(name) / "harbor-api"
         env = plain_environment(Path(name)) | {"GIT_CONFIG_NOSYSTEM": "1"} | identity()
