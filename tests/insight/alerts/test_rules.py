@@ -6,7 +6,7 @@ from paddock.config.schema import AlertRuleSettings, Config
 from paddock.core import events as ev
 from paddock.core.alerts.events import AlertSeverity
 from paddock.core.alerts.model import AlertState
-from paddock.core.ids import AttemptId, task_of
+from paddock.core.ids import AttemptId, TaskId, task_of
 from paddock.core.money.spending import day_of
 from paddock.core.schedules import events as se
 from paddock.core.tasks.vocabulary import Outcome
@@ -310,6 +310,19 @@ def test_a_schedule_that_fails_is_told_until_it_fires(world: World) -> None:
     world.write(se.ScheduleFired("nightly", world.now + HOUR))
     world.looks(5 * MINUTE)
     assert world.open() == []
+
+
+def test_a_schedule_that_waits_for_its_own_task_names_it_and_says_how_often(world: World) -> None:
+    world.write(se.ScheduleAdded("nightly", "0 * * * *", "UTC", se.ScheduledWork(se.WorkSort.TASK, "tidy up")))
+    world.write(ev.TaskAdded("tidy up", "tidy up"), TaskId("t1"))
+    world.write(se.ScheduleFired("nightly", world.now + 1, (TaskId("t1"),)))
+    for hour in range(1, 7):
+        world.look(after=HOUR)
+        world.write(se.ScheduleSkipped("nightly", world.now, se.WhySkipped.OVERLAP, 1, TaskId("t1")))
+    world.look()
+    [alert] = world.open()
+    assert alert.title == "schedule nightly was skipped 6 times in a row: t1 of an earlier firing is unfinished"
+    assert alert.run == "paddock show t1"
 
 
 def test_a_schedule_above_its_budget_is_told(world: World) -> None:

@@ -1,5 +1,6 @@
 """Schedules that did not run when they were due, and those that cost more than they may."""
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from paddock.config.alert_rules import RuleSetting
@@ -18,15 +19,16 @@ def judge_missed(scene: Scene, setting: RuleSetting) -> Seen:
     schedules = _schedules(scene)
     if not schedules:
         return nothing("there are no schedules")
-    found = [(one, words) for one in schedules if (words := _missed(one, scene.now))]
+    found = [(one, missed) for one in schedules if (missed := _missed(one, scene.now)) is not None]
     name = setting.rule.name
     conditions = [
         Condition(
-            *(f"{name}:{one.name}", name, setting.severity, f"schedule {one.name} {words}", one.name),
+            *(f"{name}:{one.name}", name, setting.severity, f"schedule {one.name} {missed.words}", one.name),
             evidence=(f"{one.cron} ({one.zone})", _last_words(one)),
-            run="paddock schedule list",
+            run=missed.run,
+            count=missed.times,
         )
-        for one, words in found
+        for one, missed in found
     ]
     return Seen(f"{len(found):,} of {len(schedules):,} schedules did not run when they were due", tuple(conditions))
 
@@ -52,22 +54,31 @@ def _schedules(scene: Scene) -> list[Schedule]:
     return [] if scene.board.schedule_part.is_nothing else list(scene.board.schedules.by_name.values())
 
 
-def _missed(one: Schedule, now: float) -> str:
-    """What went wrong since it last fired; empty if nothing did."""
+@dataclass(frozen=True, slots=True)
+class _Missed:
+    words: str
+    run: str
+    times: int = 1
+
+
+def _missed(one: Schedule, now: float) -> _Missed | None:
+    """What went wrong since it last fired."""
+    look = f"paddock schedule show {one.name}"
     fired = one.last.at if one.last is not None else 0.0
     if one.failure is not None and one.failure.at > fired:
         often = f" {one.failure.in_a_row} times in a row" if one.failure.in_a_row > 1 else ""
         stopped = ", and is paused" if one.paused is not None else ""
-        return f"failed{often}{stopped}: {one.failure.reason}"
+        return _Missed(f"failed{often}{stopped}: {one.failure.reason}", look, one.failure.in_a_row)
     skipped = one.skipped
     if one.paused is not None or skipped is None or skipped.due <= fired or now - skipped.due > DAY:
-        return ""
+        return None
     if skipped.why is WhySkipped.MISSED:
-        return f"did not run at {_clock(skipped.due)}: no daemon was there"
-    if skipped.in_a_row >= BLOCKED_TIMES:
-        behind = f" {skipped.behind}" if skipped.behind is not None else ""
-        return f"was skipped {skipped.in_a_row} times in a row: tasks{behind} of an earlier firing are unfinished"
-    return ""
+        return _Missed(f"did not run at {_clock(skipped.due)}: no daemon was running", look)
+    if skipped.in_a_row < BLOCKED_TIMES:
+        return None
+    behind = "tasks of an earlier firing are" if skipped.behind is None else f"{skipped.behind} of an earlier firing is"
+    run = look if skipped.behind is None else f"paddock show {skipped.behind}"
+    return _Missed(f"was skipped {skipped.in_a_row:,} times in a row: {behind} unfinished", run, skipped.in_a_row)
 
 
 def _last_words(one: Schedule) -> str:
