@@ -316,7 +316,7 @@ def test_a_schedule_that_waits_for_its_own_task_names_it_and_says_how_often(worl
     world.write(se.ScheduleAdded("nightly", "0 * * * *", "UTC", se.ScheduledWork(se.WorkSort.TASK, "tidy up")))
     world.write(ev.TaskAdded("tidy up", "tidy up"), TaskId("t1"))
     world.write(se.ScheduleFired("nightly", world.now + 1, (TaskId("t1"),)))
-    for hour in range(1, 7):
+    for _ in range(6):
         world.look(after=HOUR)
         world.write(se.ScheduleSkipped("nightly", world.now, se.WhySkipped.OVERLAP, 1, TaskId("t1")))
     world.look()
