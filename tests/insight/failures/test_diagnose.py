@@ -266,3 +266,11 @@ def test_a_download_that_was_given_up_shows_what_kept_it() -> None:
         "ERROR: No matching distribution found for six",
     )
     assert set(causes(failing(range(2), *told)).values()) == {FailureCause.NETWORK}
+
+
+def test_what_is_tried_again_matters_only_at_the_very_end() -> None:
+    refused = "litellm.RateLimitError: rate_limit_error. Retrying in 60s"
+    work = ["● Bash(ls)", "  a.py b.py", "● Edit(a.py)", "  done"]
+    over = a_run(1, tail="\n".join((refused, *work)), steps=steps(8), end_state=EndState.TIMEOUT)
+    last = a_run(2, tail="\n".join((*work, refused)), steps=steps(8), end_state=EndState.TIMEOUT)
+    assert causes([over, last]) == {"r1": FailureCause.UNKNOWN, "r2": FailureCause.RATE_LIMIT}

@@ -115,6 +115,8 @@ unknown|FAILED tests/test_net.py::test_retry - ConnectionError: connection refus
 unknown|Expected status 200 but got 503 Service Unavailable from /api/users
 unknown|E       AssertionError: 'timeout' != 'connection refused'
 unknown|agent_timeout
+unknown|127.0.0.1 - - [16/Aug/2025] "GET / HTTP/1.1" 200 "curl/7.88.1"
+unknown|make train timed out and has been killed
 unknown|Agent timed out after 1800 seconds
 unknown|exit code 1
 unknown|FAILED tests/test_x.py::test_y - assert 1 == 2

@@ -17,6 +17,7 @@ LINE_CHARS = 4_000
 CUT = " … "
 FEW_LINES = 3
 LATE_LINES = 15
+LAST_LINES = 2
 WINDOW_LINES = 60
 ERROR_LINES = 40
 STEP_LINES = 6
@@ -105,7 +106,8 @@ def _of_text(text: str, most: int) -> list[str]:
     flat = [_flat(line) for line in _unbroken(texts_within(text)[-most:])]
     is_typed = any(_is_prompt(line) for line in flat)
     lines = (line.strip(_FRAME) for line in flat if not (is_typed and _goes_on(line)))
-    return [line for line in lines if line and not _is_noise(line)]
+    kept = [line for line in lines if line and not _is_noise(line)]
+    return [line for place, line in enumerate(kept) if place >= len(kept) - LAST_LINES or not _is_tried_again(line)]
 
 
 def _unbroken(lines: list[str]) -> list[str]:
@@ -134,11 +136,15 @@ def _goes_on(line: str) -> bool:
 
 def _is_noise(line: str) -> bool:
     low = line[:80].lower()
-    if low.startswith((*_HINTS, *_FRAMES, *_COMPARED)) or (
-        _LAST_TRY not in low and any(map(low.__contains__, _TRIED_AGAIN))
-    ):
+    if low.startswith((*_HINTS, *_FRAMES, *_COMPARED)):
         return True
     return _is_code(low) or _is_prompt(line) or any(mark in line[:8] for mark in _DONE)
+
+
+def _is_tried_again(line: str) -> bool:
+    """What somebody goes on to try matters only where nothing came of it: where it is the last that is heard."""
+    low = line[:80].lower()
+    return _LAST_TRY not in low and any(words in low for words in _TRIED_AGAIN)
 
 
 def _is_code(low: str) -> bool:

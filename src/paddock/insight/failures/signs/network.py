@@ -140,7 +140,7 @@ SIGNS = (
             broken pipe; epipe; websocket…closed
             """
         ),
-        unless=(*_INSIDE, *listed("parsing; syntax; json")),
+        unless=(*_INSIDE, *listed("parsing; syntax; json; docker sock")),
     ),
     Sign(
         "connection-timeout",
@@ -158,7 +158,7 @@ SIGNS = (
             connection; newconnectionerror; max retries exceeded with url; maxretryerror
             """
         ),
-        unless=(*_INSIDE, *listed("acquire; lock; unixhttpconnectionpool; daemon")),
+        unless=(*_INSIDE, *listed("acquire; lock; unixhttpconnectionpool; daemon; docker sock")),
     ),
     Sign(
         "cannot-connect",
@@ -172,8 +172,8 @@ SIGNS = (
             clientconnectorerror; connection failed; connection failure; connecterror; error sending request;
             error trying to connect; tcp connect error; fetch failed; failed to fetch http; failed to fetch
             https; network error; networkerror; network failure; network problem; network issue; err network;
-            urlerror; urlopen error; curl 6; curl 7; curl 18; curl 28; curl 35; curl 52; curl 56; curl 60; curl
-            92; unable to access http; unable to access https; ssh connect to host
+            urlerror; urlopen error; curl 6 could; curl 7 failed; curl 7 couldn; curl 18; curl 28; curl 35; curl
+            52; curl 56; curl 60; curl 92; unable to access http; unable to access https; ssh connect to host
             """
         ),
         unless=(*_INSIDE, *listed("docker daemon; docker api; display; x server; docker sock; dbus; session bus")),

@@ -62,6 +62,7 @@ SIGNS = (
             killed
             """
         ),
+        unless=listed("timed out; timeout"),
     ),
     Sign(
         "handles-exhausted",
@@ -110,13 +111,13 @@ SIGNS = (
             timed out; docker daemon…timed out; docker daemon…not respond; docker daemon…unresponsive; docker
             daemon…overload; response from daemon…deadline exceeded; response from daemon…timed out; response
             from daemon…timeout; containerd…deadline exceeded; containerd…timeout; containerd…timed out; docker
-            sock…timeout; docker sock…deadline; docker compose…timed out; docker…compose…timed out; timeout
-            waiting for container; timed out waiting for container; timed out waiting for the container;
-            container…did not start in time; container…failed to start in time; timed out waiting for sandbox;
-            timeout waiting for sandbox; failed to create sandbox; failed to create pod sandbox; timed out
-            waiting for the vm; environment…start timed out; environment start timeout; timed out starting;
-            timed out while starting; failed to start…environment…time; containerstart…timeout; an http request
-            took too long to complete
+            sock…timeout; docker sock…deadline; timed out…docker sock; connection aborted…docker sock; docker
+            compose…timed out; docker…compose…timed out; timeout waiting for container; timed out waiting for
+            container; timed out waiting for the container; container…did not start in time; container…failed to
+            start in time; timed out waiting for sandbox; timeout waiting for sandbox; failed to create sandbox;
+            failed to create pod sandbox; timed out waiting for the vm; environment…start timed out; environment
+            start timeout; timed out starting; timed out while starting; failed to start…environment…time;
+            containerstart…timeout; an http request took too long to complete
             """
         ),
         unless=listed("docker io; registry; proxyconnect; lookup; dial tcp; auth docker"),
