@@ -336,3 +336,9 @@ def test_a_tau_bench_result_is_read() -> None:
     )
     assert (trace.run, trace.task, trace.outcome) == ("3.1", "3", Result.SUCCESS)
     assert [(step.activity, step.status) for step in trace.steps] == [("CREATE", StepStatus.ERROR)]
+
+
+@pytest.mark.parametrize("format", ["terminal-bench", "swe-agent"])
+def test_what_is_in_another_format_is_not_taken_for_a_run_of_this(format: str) -> None:
+    found, problems = read(lines({"run": "r", "task": "t", "outcome": "fail", "error": "it broke"}), format)
+    assert (found, len(problems)) == ([], 1)

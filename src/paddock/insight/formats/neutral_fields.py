@@ -9,7 +9,7 @@ from paddock.insight.formats.usage_words import USAGE_NAMES
 from paddock.insight.formats.words import plain_key
 
 RUN_FIELDS: Mapping[str, str] = {
-    "run": "run_id runid attempt_id trial_id trial_name trial session_id session sessionid id uuid trace_id",
+    "run": "run_id runid attempt_id id uuid trial_id trial_name trial session_id session sessionid trace_id",
     "task": "task_id instance_id instance problem_id task_name task_key problem case_id test_case",
     "kind": "task_kind task_type category suite benchmark",
     "agent": "agent_name role",

@@ -83,7 +83,8 @@ def read_trajectory(record: Record, name: str) -> Trace:
     run.outcome = read_result(_told(node, info, ("resolved", "is_resolved", "success"))) or Result.UNKNOWN
     run.attributes.update({key: value for key in ("environment",) if (value := node.word(key))})
     told = run.told_usage is not None or run.outcome is not Result.UNKNOWN or run.end_state is not None
-    if run.is_empty and not told and not _broke_off(record):
+    is_told = any(isinstance(record.get(name), list) for name in (*_STEPS, "messages"))
+    if not told and not _broke_off(record) and (run.is_empty or not is_told):
         raise NotARun("has no steps")
     return _labelled(run.finish(), group, run)
 

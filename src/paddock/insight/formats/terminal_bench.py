@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from paddock.core.trace import clip
 from paddock.insight.formats.bounds import MOST_TESTS, bounded_attributes, error_text, last_lines, name_text, plain_text
 from paddock.insight.formats.neutral_steps import read_steps
-from paddock.insight.formats.reader import Record
+from paddock.insight.formats.reader import NotARun, Record
 from paddock.insight.formats.swe_agent import SweAgentReader, looks_like_swe_agent, read_trajectory
 from paddock.insight.formats.usage_words import read_usage
 from paddock.insight.formats.words import read_count, read_end_state, read_result, read_time
@@ -18,6 +18,7 @@ from paddock.insight.trace import ERROR_CHARS, EndState, Result, Trace
 _AFTER_THE_AGENT = frozenset({"", "unset", "none", "test_timeout", "parse_error"})
 _SUBMISSION = re.compile(r"(?:\d{8}_)?([^_]+)_(.+)\Z")
 _TAIL_READ = 1 << 20
+_TELLING = frozenset({"trial_name", "trial", "failure_mode", "is_resolved", "parser_results"})
 _OWN = frozenset(
     "id trial_name trial task_id task is_resolved resolved failure_mode parser_results parser tail pane_tail last_obs"  # noqa: SIM905
     " harness_error steps submission trial_started_at t0 trial_ended_at t1 instruction".split()
@@ -37,6 +38,8 @@ class TerminalBenchReader:
         self._name = name
 
     def take(self, record: Record, number: int) -> Iterator[Trace]:
+        if _TELLING.isdisjoint(record):
+            raise NotARun("is no result of a trial")
         yield read_trial(record)
 
     def close(self) -> Iterator[Trace]:
