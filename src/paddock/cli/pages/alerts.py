@@ -35,10 +35,12 @@ def _head(alert: Alert) -> str:
 
 
 def _in_full(alert: Alert) -> Iterator[str]:
-    yield f"{_head(alert)}  {cut(alert.title, max(30, width() - 20))}"
+    first, *rest = _wrapped(alert.title, 20)
+    yield f"{_head(alert)}  {first}"
+    yield from (f"{'':<20}{line}" for line in rest)
     back = [f"came back {plural(alert.episode - 1, 'time')} within a day"] if alert.episode > 1 else []
     for line in (*alert.evidence, *back):
-        yield paint(f"{'':<20}{cut(line, max(30, width() - 20))}", dim=True)
+        yield from (paint(f"{'':<20}{part}", dim=True) for part in _wrapped(line, 20))
     if alert.run:
         yield paint(f"{'':<20}run: {cut(alert.run, max(30, width() - 25))}", dim=True)
 
@@ -46,21 +48,31 @@ def _in_full(alert: Alert) -> Iterator[str]:
 def _line(alert: Alert) -> str:
     by = f"{alert.by}{f': {alert.note}' if alert.note else ''}" if alert.by else ""
     ended = f"{alert.why}, {age(alert.ended)} ago" if alert.ended else ""
-    after = " · ".join(filter(None, (ended, by)))
-    room = max(30, width() - 24 - min(len(after), 60))
-    return f"{_head(alert)}  {cut(alert.title, room)}  {paint(cut(after, 60), dim=True)}".rstrip()
+    after = cut(" · ".join(filter(None, (ended, by))), min(60, (width() - 22) // 2))
+    room = width() - 22 - len(after)
+    return f"{_head(alert)}  {cut(alert.title, room)}  {paint(after, dim=True)}".rstrip()
+
+
+def _wrapped(text: str, before: int, most: int = 4) -> list[str]:
+    """On as many lines as it takes, but no more than `most`, behind so many columns."""
+    import textwrap
+
+    room = max(30, width() - before)
+    return textwrap.wrap(cut(text, room * most), room, break_on_hyphens=False)[:most] or [""]
 
 
 def rule_lines(view: AlertRulesView) -> Iterator[str]:
     for rule in view.rules:
         severity = paint(f"{rule.severity:<7}", COLOURS[rule.severity]) if rule.on else paint("off    ", dim=True)
-        yield f"{rule.name:<16} {severity} {cut(rule.about, max(30, width() - 26))}{_marks(rule)}"
+        first, *rest = _wrapped(f"{rule.about}{_marks(rule)}", 25)
+        yield f"{rule.name:<16} {severity} {first}"
+        yield from (f"{'':<25}{line}" for line in rest)
     yield ""
     yield paint("to set one: [alerts.NAME] in paddock.toml with on, severity, limit or window", dim=True)
 
 
 def _marks(rule: AlertRuleView) -> str:
-    return paint("  (set)", dim=True) if rule.changed else ""
+    return "  (set)" if rule.changed else ""
 
 
 def trial_lines(view: AlertsTrialView) -> Iterator[str]:
@@ -71,7 +83,9 @@ def trial_lines(view: AlertsTrialView) -> Iterator[str]:
 
 def _trial(rule: RuleTrialView) -> Iterator[str]:
     verdict = paint(f"{rule.verdict:<11}", VERDICTS.get(rule.verdict), dim=rule.verdict == "off")
-    yield f"{rule.rule:<16} {verdict} {cut(rule.sees, max(30, width() - 30))}"
+    first, *rest = _wrapped(rule.sees, 29)
+    yield f"{rule.rule:<16} {verdict} {first}"
+    yield from (f"{'':<29}{line}" for line in rest)
     for one in rule.conditions:
         yield from _condition(one)
 
@@ -79,6 +93,8 @@ def _trial(rule: RuleTrialView) -> Iterator[str]:
 def _condition(one: ConditionView) -> Iterator[str]:
     severity = paint(one.severity, COLOURS[one.severity])
     told = f"{one.alert} is {one.state}" if one.alert else "would be raised"
-    yield f"{'':<17}{severity}: {cut(one.title, max(30, width() - 45))}  {paint(told, dim=True)}"
+    first, *rest = _wrapped(f"{told}: {one.title}", 18 + len(one.severity))
+    yield f"{'':<17}{severity} {first}"
+    yield from (f"{'':<19}{line}" for line in rest)
     for line in one.evidence:
-        yield paint(f"{'':<19}{cut(line, max(30, width() - 20))}", dim=True)
+        yield from (paint(f"{'':<19}{part}", dim=True) for part in _wrapped(line, 19))

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from paddock.cli.terminal.amounts import UNKNOWN, UNPRICED
-from paddock.cli.terminal.text import cut, paint, plural
+from paddock.cli.terminal.text import cut, paint, plural, width
 from paddock.insight.costs.report import CostReport
 from paddock.insight.costs.shares import LengthShare, StartupShare
 from paddock.insight.costs.starts import AgentStart, LongBrief
@@ -12,6 +12,8 @@ from paddock.insight.costs.waste import FATE_WORDS, MoneySplit, ThrownAway
 MOST_ROWS = 12
 MOST_FILES = 5
 _NAME = 34
+_COLUMNS = 72
+"""What stands behind a name. A narrow terminal gets the median alone of what starts read."""
 
 
 def report_lines(report: CostReport) -> list[str]:
@@ -67,7 +69,10 @@ def _thrown_away(report: CostReport) -> Iterator[str]:
         return
     yield from _heading("thrown away", "attempts", "cost")
     for row in report.thrown_away:
-        yield f"  {FATE_WORDS[row.fate]:<43} {row.lost:>7,} {_lost(row):>10}{_carried(row)}"
+        line, carried = f"  {FATE_WORDS[row.fate]:<43} {row.lost:>7,} {_lost(row):>10}", _carried(row)
+        yield line if len(line) + len(carried) > width() else line + carried
+        if len(line) + len(carried) > width():
+            yield f"  {carried}"
 
 
 def _lost(row: ThrownAway) -> str:
@@ -88,23 +93,25 @@ def _agents(report: CostReport) -> Iterator[str]:
     if not shares:
         return
     yield ""
-    columns = (
-        f"{'runs':>6} {'p5':>7} {'median':>7} {'p95':>7} {'of input':>9} {'of cost':>8} {'cold start':>10} {'warm':>9}"
-    )
-    yield paint(f"{'start-up context by agent':<{_NAME}} {columns}", bold=True)
-    yield from (_agent(share) for share in shares[:MOST_ROWS])
+    wide = width() >= _NAME + _COLUMNS
+    name = _NAME if wide else max(16, min(_NAME, width() - _COLUMNS + 16))
+    read = f"{'p5':>7} {'median':>7} {'p95':>7}" if wide else f"{'median':>7}"
+    columns = f"{'runs':>6} {read} {'of input':>9} {'of cost':>8} {'cold start':>10} {'warm':>9}"
+    yield paint(f"{cut('start-up context by agent', name):<{name}} {columns}", bold=True)
+    yield from (_agent(share, name, wide=wide) for share in shares[:MOST_ROWS])
     yield from _more(len(shares), "agent")
 
 
-def _agent(share: StartupShare) -> str:
+def _agent(share: StartupShare, name: int, *, wide: bool) -> str:
     spread = share.startup_tokens
     assert spread is not None
-    read = " ".join(f"{tokens(value):>7}" for value in (spread.p5, spread.p50, spread.p95))
+    shown = (spread.p5, spread.p50, spread.p95) if wide else (spread.p50,)
+    read = " ".join(f"{tokens(value):>7}" for value in shown)
     warmth = share.starts
     cold, warm = (_dash(value) for value in (warmth.cold_usd, warmth.warm_usd))
     of_input, of_cost = (_share(value) for value in (share.share_of_input, share.share_of_cost))
-    named = cut(_named(share.agent, share.engine), _NAME - 2)
-    return f"  {named:<{_NAME - 2}} {share.runs:>6} {read} {of_input:>9} {of_cost:>8} {cold:>10} {warm:>9}"
+    named = cut(_named(share.agent, share.engine), name - 2)
+    return f"  {named:<{name - 2}} {share.runs:>6} {read} {of_input:>9} {of_cost:>8} {cold:>10} {warm:>9}"
 
 
 def _lengths(report: CostReport) -> Iterator[str]:

@@ -70,7 +70,7 @@ def show_lines(view: ScheduleView, schedule: Schedule, now: float) -> Iterator[s
     work = view.work
     facts = (
         ("next", _next(view, now)),
-        (work.sort, " ".join(work.text.split())),
+        (work.sort, cut(" ".join(work.text.split()), width() - 12)),
         ("with", ", ".join(f"{name}={value}" for name, value in work.variables.items())),
         ("agent", work.agent or ""),
         ("engine", work.engine or ""),

@@ -95,7 +95,8 @@ def judge_alike(scene: Scene, setting: RuleSetting) -> Seen:
                 f"{format_duration(setting.window)}, usually {usual:.1%}: {group.cause.title}"
             )
             conditions.append(_condition(setting, group, title))
-    words = f"causes: {len(groups):,}; what is least likely would come by chance on {min(1.0, least):.2g} of all days"
+    chance_words = f"{100 * min(1.0, least):.2g}%"
+    words = f"causes: {len(groups):,}; the least likely would come by chance on {chance_words} of all days"
     return Seen(words, tuple(conditions))
 
 
