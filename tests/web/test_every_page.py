@@ -13,7 +13,10 @@ from playwright.sync_api import Page, expect
 from tests.web.conftest import SeedYard, Serve
 from tests.web.site import DESK, LAPTOP, PHONE, Site
 
-PAGES = ("/", "/queue", "/fleet", "/insight", "/runs/t1.1", "/log", "/tasks/{approval}", "/tasks/{running}", "/convoys/billing")
+PAGES = (
+    *("/", "/queue", "/fleet", "/insight", "/runs/t1.1", "/log"),
+    *("/tasks/{approval}", "/tasks/{running}", "/convoys/billing"),
+)
 SIZES = {"desk": DESK, "laptop": LAPTOP, "phone": PHONE}
 FEW = Herd(landed=8, running=4, reviewing=2, approval=3, queued=4, ready=3, waiting=3, blocked=3, failed=2, hours=3.0)
 ONLY_VIOLATIONS: dict[str, object] = {"resultTypes": ["violations"]}
@@ -95,7 +98,7 @@ def violations(page: Page, options: dict[str, object] = ONLY_VIOLATIONS) -> list
 
 def test_axe_finds_nothing_serious_where_nothing_has_happened_yet(site: Site) -> None:
     page = site.page()
-    for path in ("/", "/queue", "/fleet", "/log"):
+    for path in ("/", "/queue", "/fleet", "/insight", "/log"):
         visit(page, site, path)
         assert violations(page) == [], path
 

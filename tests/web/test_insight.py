@@ -9,6 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from paddock.web.remembered import Remembered
 from tests.web.conftest import SeedYard, Serve
+from tests.web.site import Site
 from tests.web.test_every_page import COLOURS, violations
 
 
@@ -114,12 +115,23 @@ def test_batches_from_elsewhere_are_compared_and_each_of_their_runs_has_a_page(
     expect(page.locator("pre").first).to_contain_text("<script>document.title='owned'</script>")
     expect(page.locator("ol.symbols li")).to_have_text(["READ:src", "EDIT:src", "TEST"])
     assert page.title() != "owned"
+    assert "\u202e" not in page.inner_text("body")
     assert violations(page) == []
     for width in (1024, 390):
         page.set_viewport_size({"width": width, "height": 850})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.goto(f"{site.origin}/runs/t99.1")
     expect(page.get_by_role("heading", level=1)).to_contain_text("there is no trace of t99.1")
+
+
+def test_batches_are_compared_where_the_fleet_has_not_worked_yet(site: Site) -> None:
+    for label in ("a", "b"):
+        file = site.yard.folder / f"{label}.jsonl"
+        file.write_text("\n".join(json.dumps(imported(label, n, tests=True)) for n in range(1, 21)))
+        site.yard.paddock("traces", "import", str(file))
+    page = site.page("/insight")
+    expect(panel(page, "Did an agent change?")).to_contain_text("a behaves like b, over 20 pairs of runs")
+    expect(panel(page, "Steps that runs take").get_by_role("button", name="went well: 20", exact=True)).to_be_visible()
 
 
 def test_where_time_went_is_told_with_the_tasks_it_went_to(seed_yard: SeedYard, serve_yard: Serve) -> None:

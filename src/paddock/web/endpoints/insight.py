@@ -12,7 +12,7 @@ from msgspec import Meta
 
 from paddock.core.durations import parse_moment
 from paddock.core.events import TurnEnded
-from paddock.core.ids import TaskId, printable
+from paddock.core.ids import TaskId
 from paddock.insight.costs.reading import read_fleet_costs
 from paddock.insight.costs.report import report_costs
 from paddock.insight.costs.waste import fates_of
@@ -236,7 +236,7 @@ def read_paths(visit: Visit[PathsQuery, NoBody]) -> PathsView:
                 began=iso_or_none(since),
                 behind=dataset.behind,
                 label=query.label,
-                labels=[printable(one.label, 200) for one in labels],
+                labels=[one.label for one in labels],
                 cut=len(runs) == MOST_RUNS,
                 picture=draw_ways(find_step_ways(ended, dataset.symbols)),
             )

@@ -143,6 +143,13 @@ export function fitText(text, width) {
   return most >= 3 ? `${text.slice(0, most - 1)}…` : "";
 }
 
+const MARKS_SHOWN = 4;
+
+/** Text that somebody else wrote: lines and tabs stay, control characters become `�`, piles of marks are cut. */
+export function harmless(text) {
+  return text.replace(/[^\P{C}\n\t]/gu, "�").replace(/\p{M}{5,}/gu, (marks) => marks.slice(0, MARKS_SHOWN));
+}
+
 function two(number) {
   return String(number).padStart(2, "0");
 }

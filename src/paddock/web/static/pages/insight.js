@@ -23,7 +23,7 @@ function Page() {
     <div class="head"><div><h1>Insight</h1>${found && html`<p class="lede"><${Words} text=${found.words} /></p>`}</div>
       ${hasWork && html`<div class="acts"><${SpanChoice} /></div>`}</div>
     ${problem && html`<p class="bad" role="alert">${problem.message} <span class="dim">${problem.hint}</span></p>`}
-    ${found && (hasWork ? html`<${Panels} found=${found} since=${span.value} />` : html`<${Nothing} />`)}
+    ${found && (hasWork ? html`<${Panels} found=${found} since=${span.value} />` : html`<${WithoutWork} />`)}
   </main>`;
 }
 
@@ -45,6 +45,13 @@ function Panels({found, since}) {
     <${Tables} found=${found} />
     <p class="hints">The same as a page to keep or to send: <code>paddock report -o week.html</code></p>
   </div>`;
+}
+
+/** There may be runs of agents that Paddock did not start. */
+function WithoutWork() {
+  const {data} = useTold("traces/labels");
+  return html`<${Nothing} />${data?.labels.length > 0 && html`<div class="stack gap-top">
+    <${Paths} since="all" /><${Drift} since="all" /></div>`}`;
 }
 
 function Nothing() {

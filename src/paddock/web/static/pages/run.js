@@ -2,7 +2,7 @@
 
 import {Fragment, html, useEffect, useState} from "../lib/ui.js";
 import {getLong} from "../lib/api.js";
-import {dayAndTime, duration, grouped, money, plural} from "../lib/format.js";
+import {dayAndTime, duration, grouped, harmless, money, plural} from "../lib/format.js";
 import {taskPath} from "../lib/route.js";
 import {Icon, State} from "../parts/badge.js";
 import {Words} from "../parts/words.js";
@@ -52,8 +52,9 @@ function Trace({trace}) {
   const task = ATTEMPT.exec(row.run)?.[1];
   const isOwn = row.label === FLEET && task;
   return html`<main class="page">
-    <div class="crumb"><a href="/insight">Insight</a><span>/</span><span class="mono isolate">${row.name}</span></div>
-    <div class="head"><div><h1 class="isolate">${row.run}</h1>
+    <div class="crumb"><a href="/insight">Insight</a><span>/</span>
+      <span class="mono isolate">${harmless(row.name)}</span></div>
+    <div class="head"><div><h1 class="isolate words">${harmless(row.run)}</h1>
         <p class="lede"><${State} of=${state} icon=${icon} words=${words} /> ${lede(row)}</p></div>
       ${isOwn && html`<div class="acts"><a class="b main" href=${taskPath(task)}>Task ${task}</a></div>`}</div>
     ${trace.behind && html`<p class="fyi">The newest attempts are missing: ${trace.behind}</p>`}
@@ -77,17 +78,17 @@ function lede({end_state: end, seconds, usage}) {
 
 function Complaint({trace: {error, tail}}) {
   return html`<section class="panel"><header><h2>What it ended with</h2></header><div class="in">
-    ${error && html`<pre class="raw small" tabindex="0">${error}</pre>`}
+    ${error && html`<pre class="raw small" tabindex="0">${harmless(error)}</pre>`}
     ${tail.length > 0 && html`<details class="grounds"><summary><${Icon} name="chev" />
       ${`the last ${plural(tail.length, "line")}`}</summary>
-      <pre class="raw small" tabindex="0">${tail.join("\n")}</pre></details>`}
+      <pre class="raw small" tabindex="0">${harmless(tail.join("\n"))}</pre></details>`}
     </div></section>`;
 }
 
 function Path({path}) {
   if (!path.length) return html`<p class="dim">It took no step.</p>`;
   return html`<ol class="ev flush symbols">${path.slice(0, MOST_SYMBOLS).map((symbol, index) => html`<li key=${index}
-    class=${`chip mono${symbol.endsWith("!") ? " c failed" : ""}`}>${symbol}</li>`)}
+    class=${`chip mono${symbol.endsWith("!") ? " c failed" : ""}`}>${harmless(symbol)}</li>`)}
     ${path.length > MOST_SYMBOLS && html`<li class="dim">and ${grouped(path.length - MOST_SYMBOLS)} more</li>`}</ol>`;
 }
 
@@ -97,9 +98,9 @@ function Steps({steps}) {
       <th>on what</th><th class="num">took</th></tr></thead>
     <tbody>${steps.map((step) => html`<${Fragment} key=${step.number}><tr>
       <td class="num">${step.offset == null ? step.number : exact(step.offset)}</td>
-      <td class=${`mono nowrap${step.symbol.endsWith("!") ? " bad" : ""}`}>${step.symbol}</td>
-      <td class="words isolate">${step.target || step.tool}
-        ${step.error && html`<div class="bad mono">${step.error}</div>`}</td>
+      <td class=${`mono nowrap${step.symbol.endsWith("!") ? " bad" : ""}`}>${harmless(step.symbol)}</td>
+      <td class="words isolate">${harmless(step.target || step.tool)}
+        ${step.error && html`<div class="bad mono">${harmless(step.error)}</div>`}</td>
       <td class="num">${step.seconds == null ? "" : exact(step.seconds)}</td></tr></${Fragment}>`)}</tbody></table>
     </div>`;
 }
@@ -128,7 +129,7 @@ function Facts({trace}) {
     ["from", trace.source],
   ];
   return html`<dl class="fact">${rows.filter(([, value]) => value).map(([name, value]) => html`<${Fragment} key=${name}>
-    <dt>${name}</dt><dd class="isolate">${value}</dd></${Fragment}>`)}</dl>`;
+    <dt>${name}</dt><dd class="isolate">${harmless(value)}</dd></${Fragment}>`)}</dl>`;
 }
 
 /** Empty for what nobody knows. */
@@ -141,4 +142,4 @@ function exact(seconds) {
   return Math.abs(seconds) < 10 ? `${seconds.toFixed(1)}s` : duration(seconds);
 }
 
-export default {title: ({run}) => run, view: () => null, Page};
+export default {title: ({run}) => harmless(run), view: () => null, Page};

@@ -1,19 +1,21 @@
 // The paths of runs, step by step: of the fleet's own attempts, or of a batch that was imported.
 
 import {html, useState} from "../../lib/ui.js";
-import {plural} from "../../lib/format.js";
+import {harmless, plural} from "../../lib/format.js";
 import {Chosen, FlowPicture} from "./flow-picture.js";
 import {Panel, useTold} from "./told.js";
 
 const FLEET = "fleet";
 
 export function Paths({since}) {
-  const [label, setLabel] = useState(FLEET);
+  const [picked, setPicked] = useState(null);
+  const batches = useTold("traces/labels").data?.labels.map(({label: name}) => name) ?? [];
+  const label = picked ?? (batches.length && !batches.includes(FLEET) ? batches[0] : FLEET);
   const told = useTold("insight/paths", {since, label});
   const [chosen, setChosen] = useState(null);
-  const labels = told.data?.labels ?? [];
+  const labels = told.data?.labels ?? batches;
   const end = html`${told.data && sum(told.data)}
-    ${labels.some((one) => one !== FLEET) && html`<${Batches} labels=${labels} label=${label} choose=${setLabel} />`}`;
+    ${labels.some((one) => one !== FLEET) && html`<${Batches} labels=${labels} label=${label} choose=${setPicked} />`}`;
   return html`<${Panel} title="Steps that runs take" told=${told} end=${end}
     draw=${({picture}) => (picture.attempts
       ? html`<div class="in pic"><${FlowPicture} picture=${picture} chosen=${chosen} choose=${setChosen}
@@ -29,5 +31,6 @@ function sum({picture, cut}) {
 export function Batches({labels, label, choose, words = "Batch of runs"}) {
   return html`<select class="field small" aria-label=${words} value=${label}
     onChange=${(event) => choose(event.currentTarget.value)}>
-    ${[...new Set([FLEET, ...labels])].map((one) => html`<option key=${one} value=${one}>${one}</option>`)}</select>`;
+    ${[...new Set([FLEET, ...labels])].map((one) => html`<option key=${one} value=${one}>${harmless(one)}
+      </option>`)}</select>`;
 }

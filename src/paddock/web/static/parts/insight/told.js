@@ -3,6 +3,7 @@
 
 import {computed, html, useEffect, useState} from "../../lib/ui.js";
 import {getLong} from "../../lib/api.js";
+import {harmless} from "../../lib/format.js";
 import {runPath} from "../../lib/route.js";
 import {records} from "../../lib/state.js";
 
@@ -80,5 +81,5 @@ export function Attempts({names, count = names.length, most = 24}) {
 }
 
 export function Attempt({name}) {
-  return html`<a class="chip mono" href=${runPath(name)}>${name}</a>`;
+  return html`<a class="chip mono" href=${runPath(name)}>${harmless(name)}</a>`;
 }
