@@ -29,7 +29,18 @@ __all__ = ["Activity", "activity_of"]
 ARGUMENT_CHARS = 8_000
 _TOOL_CHARS = 200
 _CACHED_CHARS = 400
-_COMMANDS = ("command", "cmd", "commandLine", "command_line", "script", "code", "commands", "input", "bash_command")
+_COMMANDS = (
+    "command",
+    "cmd",
+    "commandLine",
+    "command_line",
+    "script",
+    "code",
+    "commands",
+    "input",
+    "bash_command",
+    "keystrokes",
+)
 _FILES = (
     *("file_path", "filePath", "path", "filename", "file", "notebook_path", "absolute_path", "target_file", "paths"),
     *("relative_path", "file_name", "relative_workspace_path", "uri", "TargetFile", "AbsolutePath", "dir_path"),

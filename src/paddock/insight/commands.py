@@ -11,6 +11,7 @@ from paddock.insight.command_families import family_of, inner_command
 from paddock.insight.command_words import WEAK
 from paddock.insight.phases import Activity, Phase, of_family, on_file, phase_of
 from paddock.insight.shell_command import ShellCommand, split_commands
+from paddock.insight.tool_names import EDITOR_COMMANDS, EDITOR_TOOLS, tool_key
 
 MOST_NESTED = 3
 _SUBMISSIONS = ("COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT", "MINI_SWE_AGENT_FINAL_OUTPUT")
@@ -51,6 +52,8 @@ def _of_command(words: Sequence[str], command: ShellCommand) -> tuple[Activity, 
     name = words[0].rpartition("/")[2] if words else ""
     if name in ("apply_patch", "applypatch"):
         return activity_of_patch(command.document or " ".join(words[1:])), False
+    if len(words) > 1 and words[1] in EDITOR_COMMANDS and tool_key(name) in EDITOR_TOOLS:
+        return on_file(EDITOR_COMMANDS[words[1]], " ".join(words[2:3])), False
     activity = family_of(words, command.document)
     quiet = phase_of(activity.symbol) in (Phase.READ, Phase.SEARCH, Phase.CREATE) or name in WEAK or not name
     if command.writes and quiet:

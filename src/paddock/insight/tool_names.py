@@ -14,13 +14,15 @@ SHELL_TOOLS = names(
     " executecommand runcommand runshellcommand runterminalcommand runterminalcmd runinterminal"
     " shellcommand unifiedexec powershell executebash executeshell runbash bashtool shelltool cmd command"
     " console executescript runshell bashcommand terminalcommand executeterminalcommand sandboxexec"
-    " containerexec launchprocess"
+    " containerexec launchprocess keystrokes sendkeystrokes sendkeys tmux"
 )
 PATCH_TOOLS = names("applypatch patch applydiff filechange gitapply unifieddiff")
 EDITOR_TOOLS = names("strreplaceeditor strreplacebasededittool texteditor fileeditor editor anthropiceditor")
 """Their `command` says what they do."""
 EDITOR_COMMANDS = {
     "view": Phase.READ,
+    "read": Phase.READ,
+    "write": Phase.CREATE,
     "create": Phase.CREATE,
     "str_replace": Phase.EDIT,
     "insert": Phase.EDIT,
@@ -77,7 +79,7 @@ _BY_PHASE: dict[Phase, str] = {
         " tasklist taskget think sequentialthinking reflect reason savememory memory updatetodo updatetodolist"
         " managetodolist writetodos setgoal reportintent createplan makeplan planning note notes scratchpad"
         " createtodolist enterworktree exitworktree updatememory remember marktodo thinking finalizeplan"
-        " teamcreate teamdelete setmodel setmode switchmode newtask condense"
+        " teamcreate teamdelete setmodel setmode switchmode newtask condense tasktracker proposelocs"
     ),
     Phase.DELEGATE: (
         "task agent delegate subagent spawnagent dispatchagent searchagent callagent runagent sendmessage"
@@ -122,7 +124,10 @@ for _phase, _known in _VERBS.items():
     for _verb in _known.split():
         PHASE_OF_VERB.setdefault(_verb, _phase)
 
-_SERVER = re.compile(r"^(?:mcp__.*?__|mcp_|functions\.|default_api[:.]|tools?\.|namespace\.|repo_browser\.)", re.DOTALL)
+_SERVER = re.compile(
+    r"^(?:mcp__.*?__|[A-Za-z0-9]{1,40}__|mcp_|functions\.|default_api[:.]|tools?\.|namespace\.|repo_browser\.)",
+    re.DOTALL,
+)
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SEPARATOR = re.compile(r"[^A-Za-z0-9]+")
 

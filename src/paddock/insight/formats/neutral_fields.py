@@ -47,7 +47,7 @@ STEP_FIELDS: Mapping[str, str] = {
     "tool": "tool_name name action_type function function_name",
     "activity": "symbol phase",
     "target": "file file_path filepath path",
-    "argument": "command cmd arguments args input parameters params kwargs action tool_input code",
+    "argument": "command cmd arguments args input parameters params kwargs action tool_input code keystrokes",
     "status": "state outcome result_status",
     "success": "ok succeeded passed",
     "is_error": "failed error_flag",
