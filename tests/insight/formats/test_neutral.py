@@ -184,6 +184,10 @@ def test_a_run_that_ended_before_it_began_keeps_its_end() -> None:
         ({"tool": "Write", "path": "a.py", "status": "rejected"}, "CREATE:src", StepStatus.DENIED),
         ({"activity": "EDIT:src", "is_error": True}, "EDIT:src", StepStatus.ERROR),
         ({"tool": "frobnicate", "status": 200}, "OTHER", StepStatus.OK),
+        ({"activity": "run_tests", "status": "fail"}, "TEST", StepStatus.ERROR),
+        ({"activity": "Edit file", "target": "src/a.py"}, "EDIT:src", StepStatus.OK),
+        ({"activity": "localize"}, "OTHER:localize", StepStatus.OK),
+        ({"tool_call": {"name": "bash", "args": {"command": "npm test"}}}, "TEST", StepStatus.OK),
     ],
 )
 def test_a_step_is_understood_however_it_is_told(step: object, activity: str, status: StepStatus) -> None:

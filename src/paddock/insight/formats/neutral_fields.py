@@ -44,7 +44,7 @@ RUN_FIELDS: Mapping[str, str] = {
     "attributes": "extra metadata attrs labels tags",
 }
 STEP_FIELDS: Mapping[str, str] = {
-    "tool": "tool_name name action_type function function_name",
+    "tool": "tool_name name action_type function function_name tool_call",
     "activity": "symbol phase",
     "target": "file file_path filepath path",
     "argument": "command cmd arguments args input parameters params kwargs action tool_input code keystrokes",

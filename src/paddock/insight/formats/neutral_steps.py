@@ -91,10 +91,14 @@ def _read_object(item: Mapping[str, object]) -> Step | None:
     if isinstance(called, dict):
         # As OpenAI has it: a function with its name and arguments.
         function: Mapping[str, object] = called
-        called, argument = function.get("name"), function.get("arguments", argument)
+        called = function.get("name") or function.get("tool")
+        argument = next((function[name] for name in ("arguments", "args", "input") if name in function), argument)
     tool = _name(called)
-    activity, failed = _symbol(_name(get(shape.activity)))
+    word = _name(get(shape.activity))
+    activity, failed = _symbol(word)
     target = _text(get(shape.target), 1 << 13)
+    if word and not activity and not tool:
+        activity = _of_own_word(word, target if argument is None else _argument(argument))
     if not activity and (tool or target or argument is not None):
         seen = activity_of(tool or "bash", target if argument is None else _argument(argument))
         activity, target = seen.symbol, target if target and len(target) <= TARGET_CHARS else seen.target
@@ -194,6 +198,14 @@ def _symbol(text: str) -> tuple[str, bool]:
         phase = plain_key(phase).upper()
         plain = f"{phase}{colon}{sort.strip().lower()}" if phase in _PHASES else ""
     return (plain, plain != text and text.endswith("!")) if _SYMBOL.match(plain) else ("", False)
+
+
+def _of_own_word(word: str, argument: str | Mapping[str, object]) -> str:
+    """Of a word that is none of ours, what a tool of that name does: `run_tests`, `Edit file`. What nobody knows keeps
+    its word, so that it is told apart from others."""
+    name = plain_key(word)
+    symbol = activity_of(name, argument).symbol
+    return f"{symbol}:{name}" if symbol == Phase.OTHER and _SYMBOL.match(f"{symbol}:{name}") else symbol
 
 
 def _name(value: object) -> str:
