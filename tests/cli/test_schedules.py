@@ -84,7 +84,7 @@ watch  0 9 * * 1-5: at 09:00 on Monday through Friday (Europe/Berlin)
     8 past tasks of this schedule
 added schedule watch
 --- stderr
-no daemon is running: `paddock up` starts one, which fires it when it is due
+no daemon is running, so nothing fires: `paddock up` starts one
 """
 
 
@@ -126,7 +126,9 @@ def test_a_dry_run_tells_what_would_fit(cli: Cli) -> None:
 
 def test_nothing_fires_without_a_daemon_and_that_is_said(cli: Cli) -> None:
     said = cli.good("schedule", "add", "@daily", *TASK)
-    assert "no daemon is running: `paddock up` starts one" in said.err
+    assert "no daemon is running, so nothing fires: `paddock up` starts one" in said.err
+    assert "so nothing fires" in cli.good("schedule", "list").err
+    assert "~ is a wide guess" in cli.good("schedule", "list").out
 
 
 def test_it_is_added_all_the_same_when_somebody_insists_and_the_log_says_why(cli: Cli) -> None:

@@ -136,4 +136,4 @@ def add_command(
         return
     click.echo(f"added schedule {added.name}{f', although {reason}' if reason else ''}")
     if look_for_daemon(board, now).presence is not Presence.RUNNING:
-        click.echo("no daemon is running: `paddock up` starts one, which fires it when it is due", err=True)
+        click.echo("no daemon is running, so nothing fires: `paddock up` starts one", err=True)

@@ -10,6 +10,7 @@ from paddock.cli.terminal.text import print_document, print_json
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.intent.schedules import require_schedule
+from paddock.fleet.service.presence import Presence, look_for_daemon
 from paddock.insight.forecast.forecast import DAYS, MOST_DAYS
 from paddock.insight.forecast.outlook import look_ahead, look_at_one
 from paddock.views.schedules import SchedulesView, view_outlook, view_schedule_with, view_totals
@@ -33,6 +34,9 @@ def list_command(ctx: click.Context, as_json: bool) -> None:
         return
     for line in list_lines(view, now):
         click.echo(line)
+    is_running = look_for_daemon(board, now).presence is Presence.RUNNING
+    if not is_running and any(one.paused is None for one in view.schedules):
+        click.echo("no daemon is running, so nothing fires: `paddock up` starts one", err=True)
 
 
 @click.command("show")

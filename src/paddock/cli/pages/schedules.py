@@ -63,6 +63,8 @@ def list_lines(view: SchedulesView, now: float) -> Iterator[str]:
     dearest = max(view.total, key=lambda day: day.usd.p90, default=None)
     if dearest is not None and len(view.schedules) > 1:
         yield f"\nall together, on {dearest.day}: {_range_words(dearest.usd)}, {_tokens(dearest.tokens)}"
+    if any(one.forecast is not None and one.forecast.is_guess for one in view.schedules):
+        yield paint("~ is a wide guess: no task of this sort has run yet", dim=True)
 
 
 def show_lines(view: ScheduleView, schedule: Schedule, now: float) -> Iterator[str]:
