@@ -64,6 +64,7 @@ def test_a_feature_is_designed_built_and_documented_and_a_review_is_summed_up(ma
     give_plays(yard, head)
     refused = yard.paddock("workflow", "run", "feature", code=2)
     assert "workflow `feature` needs a variable: `goal`, what the feature does" in refused
+    assert "hint: add `-v goal=…`" in refused
     would = yard.paddock("workflow", "run", "feature", "-v", f"goal={GOAL}", "--dry-run")
     assert "would add 4 tasks to convoy feature-1" in would
     assert not yard.board().tasks

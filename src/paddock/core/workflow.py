@@ -103,9 +103,7 @@ def choose_values(workflow: Workflow, given: Mapping[str, str]) -> dict[str, str
         told = "; ".join(f"`{one.name}`{f', {one.description}' if one.description else ''}" for one in missing)
         wanted = " ".join(f"-v {one.name}=…" for one in missing)
         count = "a variable" if len(missing) == 1 else f"{len(missing)} variables"
-        raise Misuse(
-            f"workflow `{workflow.name}` needs {count}: {told}", f"run `paddock workflow run {workflow.name} {wanted}`"
-        )
+        raise Misuse(f"workflow `{workflow.name}` needs {count}: {told}", f"add `{wanted}`")
     return {one.name: given.get(one.name, one.default or "") for one in workflow.variables}
 
 
