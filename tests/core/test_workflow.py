@@ -109,7 +109,7 @@ def test_missing_and_unknown_variables_are_told_with_what_they_mean() -> None:
     with pytest.raises(Misuse) as missing:
         choose_values(workflow, {"deep": "yes"})
     assert missing.value.message == "workflow `flow` needs 2 variables: `goal`, what to build; `files`"
-    assert missing.value.hint == "run `paddock workflow run flow -v goal=… -v files=…`"
+    assert missing.value.hint == "add `-v goal=… -v files=…`"
     with pytest.raises(Misuse, match="has no variable `gaol`") as unknown:
         choose_values(workflow, {"gaol": "x"})
     assert unknown.value.hint == "did you mean `goal`?"
