@@ -45,6 +45,7 @@ def test_an_alert_is_acknowledged_on_the_board_and_on_the_insight_page(seed_yard
     expect(panel).to_contain_text("resolved: not seen for 2m")
     panel.get_by_text("what says so").click()
     expect(panel).to_contain_text("t8.1: mini: command not found")
+    expect(panel.get_by_role("link", name="t8.1")).to_have_attribute("href", "/runs/t8.1")
     panel.get_by_role("button", name="Acknowledge a1").click()
     expect(panel).to_contain_text("none open, 2 acknowledged")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -1,6 +1,7 @@
 // Insight: where work gets lost, why things fail, whether an agent has changed, and what a landed change costs.
 
-import {html, signal} from "../lib/ui.js";
+import {Fragment, html, signal} from "../lib/ui.js";
+import {plural} from "../lib/format.js";
 import {Alerts} from "../parts/insight/alerts.js";
 import {Drift} from "../parts/insight/drift.js";
 import {Failures} from "../parts/insight/failures.js";
@@ -15,16 +16,51 @@ import {Words} from "../parts/words.js";
 
 const SPANS = {"24h": "24 hours", "7d": "seven days", "30d": "30 days", all: "all of the log"};
 const span = signal("7d");
+/** A cluster with so much of all failures is told first. */
+const MUCH = 0.2;
 
 function Page() {
   const {data: found, problem} = useTold("insight");
   const hasWork = found?.costs.agent.total.turns > 0;
   return html`<main class="page">
-    <div class="head"><div><h1>Insight</h1>${found && html`<p class="lede"><${Words} text=${found.words} /></p>`}</div>
-      ${hasWork && html`<div class="acts"><${SpanChoice} /></div>`}</div>
+    ${hasWork ? html`<${Whole} found=${found} since=${span.value} />`
+      : html`<div class="head"><div><h1>Insight</h1>${found && html`<p class="lede"><${Words} text=${found.words} />
+        </p>`}</div></div>${found && html`<${WithoutWork} />`}`}
     ${problem && html`<p class="bad" role="alert">${problem.message} <span class="dim">${problem.hint}</span></p>`}
-    ${found && (hasWork ? html`<${Panels} found=${found} since=${span.value} />` : html`<${WithoutWork} />`)}
   </main>`;
+}
+
+function Whole({found, since}) {
+  const failures = useTold("insight/failures", {since});
+  const drift = useTold("insight/drift", {since});
+  return html`<${Fragment}><div class="head"><div><h1>Insight</h1><p class="lede"><b class="strong">
+      <${Words} text=${found.words} /></b> ${troubleWords(failures.data?.failures, drift.data?.drift)}</p></div>
+      <div class="acts"><${SpanChoice} /></div></div>
+    <div class="stack">
+      <${Alerts} />
+      <${Ways} since=${since} />
+      <${Failures} told=${failures} spanWords=${SPANS[since]} />
+      <div class="f2 even"><${Drift} told=${drift} /><${LandedCost} since=${since} /></div>
+      <${Paths} since=${since} />
+      <${Work} since=${since} />
+      <${Schedules} />
+      <${Tables} found=${found} />
+      <p class="hints">The same as a page to keep or to send: <code>paddock report -o week.html</code></p>
+    </div></${Fragment}>`;
+}
+
+/** What would do if the rest failed to load. */
+function troubleWords(failures, drift) {
+  const words = [];
+  const largest = failures?.top[0];
+  if (largest?.count > 1 && largest.count / failures.failed >= MUCH) {
+    const why = largest.cause === "unknown" ? "are alike, and nothing tells why" : `have one cause: ${
+      largest.cause.replaceAll("-", " ")}`;
+    words.push(`${Math.round((largest.count / failures.failed) * 100)} % of the failures ${why}.`);
+  }
+  if (drift?.drifted) words.push(`${plural(drift.drifted, "batch", "batches")} of attempts went another way than those
+    before.`);
+  return words.join(" ");
 }
 
 function SpanChoice() {
@@ -33,25 +69,12 @@ function SpanChoice() {
       onClick=${() => { span.value = name; }}>${name}</button>`)}</span>`;
 }
 
-function Panels({found, since}) {
-  return html`<div class="stack">
-    <${Alerts} />
-    <${Ways} since=${since} />
-    <${Failures} since=${since} spanWords=${SPANS[since]} />
-    <div class="f2 even"><${Drift} since=${since} /><${LandedCost} since=${since} /></div>
-    <${Paths} since=${since} />
-    <${Work} since=${since} />
-    <${Schedules} />
-    <${Tables} found=${found} />
-    <p class="hints">The same as a page to keep or to send: <code>paddock report -o week.html</code></p>
-  </div>`;
-}
-
 /** There may be runs of agents that Paddock did not start. */
 function WithoutWork() {
   const {data} = useTold("traces/labels");
+  const drift = useTold("insight/drift", {since: "all"});
   return html`<${Nothing} />${data?.labels.length > 0 && html`<div class="stack gap-top">
-    <${Paths} since="all" /><${Drift} since="all" /></div>`}`;
+    <${Paths} since="all" /><${Drift} told=${drift} /></div>`}`;
 }
 
 function Nothing() {

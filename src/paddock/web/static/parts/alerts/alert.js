@@ -2,6 +2,7 @@
 
 import {html, useState} from "../../lib/ui.js";
 import {plural} from "../../lib/format.js";
+import {runPath} from "../../lib/route.js";
 import {request} from "../../lib/requests.js";
 import {session} from "../../lib/session.js";
 import {isCutOff} from "../../lib/stream.js";
@@ -10,6 +11,7 @@ import {State} from "../badge.js";
 import {Words} from "../words.js";
 
 const SEVERITIES = {page: ["failed", "stop"], ticket: ["blocked", "blocked"], notice: ["queued", "log"]};
+const ATTEMPT = /\b(t\d+\.\d+)\b/;
 
 export function Severity({of}) {
   const [state, icon] = SEVERITIES[of] ?? SEVERITIES.notice;
@@ -49,5 +51,12 @@ function Grounds({alert: {evidence, run, episode}}) {
   return html`<div class="why">${run && html`<code>${run}</code>`}
     ${lines.length > 0 && html`<details class="grounds"><summary><svg class="i" aria-hidden="true">
       <use href="#chev" /></svg> what says so</summary>
-      <ul class="said-so">${lines.map((line, index) => html`<li key=${index}>${line}</li>`)}</ul></details>`}</div>`;
+      <ul class="said-so">${lines.map((line, index) => html`<li key=${index}><${Line} text=${line} /></li>`)}</ul>
+      </details>`}</div>`;
+}
+
+/** Attempts in it lead to what they did. */
+function Line({text}) {
+  return text.split(ATTEMPT).map((part, index) => (index % 2
+    ? html`<a class="link mono" href=${runPath(part)}>${part}</a>` : part));
 }

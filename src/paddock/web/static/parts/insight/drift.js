@@ -4,11 +4,11 @@ import {html, useState} from "../../lib/ui.js";
 import {dayAndTime, plural} from "../../lib/format.js";
 import {State} from "../badge.js";
 import {Compare} from "./compare.js";
-import {Attempt, Attempts, Panel, useTold} from "./told.js";
+import {Attempt, Attempts, Panel} from "./told.js";
 import {Cases, Edges, verdictOf} from "./verdict.js";
 
-export function Drift({since}) {
-  const told = useTold("insight/drift", {since});
+/** `told` is what `useTold` gives of `insight/drift`. */
+export function Drift({told}) {
   const drifted = told.data?.drift.drifted;
   const end = drifted ? html`<span class="chip c failed">${plural(drifted, "batch", "batches")}</span>` : "";
   return html`<${Panel} title="Did an agent change?" told=${told} end=${end}

@@ -4,7 +4,7 @@ import {html} from "../../lib/ui.js";
 import {grouped, plural} from "../../lib/format.js";
 import {State} from "../badge.js";
 import {Spark} from "../bar.js";
-import {Attempt, Attempts, Panel, useTold} from "./told.js";
+import {Attempt, Attempts, Panel} from "./told.js";
 
 /** The colour and the shape of each cause. */
 const CAUSES = {
@@ -20,8 +20,8 @@ const CAUSES = {
 };
 const SURE = 0.01;
 
-export function Failures({since, spanWords}) {
-  const told = useTold("insight/failures", {since});
+/** `told` is what `useTold` gives of `insight/failures`. */
+export function Failures({told, spanWords}) {
   const part = told.data?.failures;
   return html`<${Panel} title="Why things fail" told=${told} end=${part ? sum(part) : ""}
     draw=${() => (part.top.length
