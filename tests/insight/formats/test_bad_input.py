@@ -174,6 +174,21 @@ def test_a_document_over_several_lines_is_read_whole() -> None:
         assert {one.trace.run for one in found} == {"r1"}
 
 
+def test_documents_that_stand_one_after_the_other_are_read_up_to_where_they_were_cut() -> None:
+    text = "\n".join(json.dumps({**RUN, "run": name}, indent=2) for name in ("r1", "r2", "r3"))
+    found, problems = read(text[:-9].encode())
+    assert [one.trace.run for one in found] == ["r1", "r2"]
+    assert [(problem.place.rpartition(":")[2], problem.reason) for problem in problems] == [
+        ("15", "is not JSON: it was cut")
+    ]
+
+
+def test_runs_may_be_named_by_their_keys() -> None:
+    found, _ = read(json.dumps({"i-1": {"resolved": True}, "i-2": {"resolved": False}}).encode())
+    assert [(one.trace.run, one.trace.task) for one in found] == [("i-1", "i-1"), ("i-2", "i-2")]
+    assert read(json.dumps({"scripts": {"test": "jest"}, "engines": {"node": "18"}}).encode())[0] == []
+
+
 def test_a_folder_is_walked_without_going_round_in_circles(tmp_path: Path) -> None:
     inner = tmp_path / "a" / "b"
     inner.mkdir(parents=True)

@@ -7,6 +7,7 @@ not even looked at.
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any, TypeVar
 
 import msgspec
@@ -22,13 +23,19 @@ SAMPLE_BYTES = 1 << 20
 _TRIES = 64
 _DEEPEST = 60
 _PLACE = re.compile(r" \(byte \d+\)\Z")
+_SCANNER = json.JSONDecoder()
+_SPACE = re.compile(r"[\s,]*")
 _MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
 _ANY = msgspec.json.Decoder()
 
 
 class NotJson(Exception):
-    """Why it is not."""
+    """Why it is not. `goes_on`: it is, but more stands behind it."""
+
+    def __init__(self, why: str, *, goes_on: bool = False) -> None:
+        super().__init__(why)
+        self.goes_on = goes_on
 
 
 class _Budget:
@@ -62,14 +69,33 @@ def _leniently(data: bytes, problem: str) -> Any:
     why = _PLACE.sub("", problem.removeprefix("JSON is malformed: "))[:120]
     if "truncated" in why:
         why = "it was cut"
+    goes_on = "trailing characters" in why
     if len(data) > LENIENT_BYTES:
-        raise NotJson(f"is not JSON: {why}")
+        raise NotJson(f"is not JSON: {why}", goes_on=goes_on)
     try:
         return json.loads(data.decode("utf-8", "replace"))
     except RecursionError:
         raise NotJson("is nested too deeply") from None
-    except (ValueError, MemoryError):
-        raise NotJson(f"is not JSON: {why}") from None
+    except (ValueError, MemoryError) as error:
+        goes_on = goes_on or str(error).startswith("Extra data")
+        raise NotJson(f"is not JSON: {why}", goes_on=goes_on) from None
+
+
+def split_documents(data: bytes) -> Iterator[tuple[bytes, int]]:
+    """The pieces of JSON that stand one after the other, as `jq` prints them, with the line in which each begins. What
+    is no JSON is the last piece."""
+    text = data.decode("utf-8", "replace")
+    at, line = 0, 1
+    while at < len(text):
+        try:
+            _, end = _SCANNER.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            end = len(text)
+        yield text[at:end].encode(), line
+        space = _SPACE.match(text, end)
+        following = end if space is None else space.end()
+        line += text.count("\n", at, following)
+        at = following
 
 
 def _bounded(data: bytes | msgspec.Raw, budget: _Budget, depth: int) -> Any:

@@ -9,7 +9,7 @@ from paddock.insight.formats.codex import CodexReader, looks_like_codex
 from paddock.insight.formats.copilot import CopilotReader, looks_like_copilot
 from paddock.insight.formats.gemini import GeminiReader, looks_like_gemini
 from paddock.insight.formats.neutral import looks_neutral
-from paddock.insight.formats.neutral_fields import RUN_FIELDS
+from paddock.insight.formats.neutral_fields import RUN_FIELDS, RUN_NAMES
 from paddock.insight.formats.neutral_reader import NeutralReader
 from paddock.insight.formats.opencode import OpencodeReader, looks_like_opencode
 from paddock.insight.formats.openinference import SpanReader
@@ -19,11 +19,13 @@ from paddock.insight.formats.reader import Record, RunReader
 from paddock.insight.formats.spans import looks_like_spans
 from paddock.insight.formats.swe_agent import looks_like_swe_agent
 from paddock.insight.formats.terminal_bench import TerminalBenchReader, TrajectoryReader, looks_like_terminal_bench
+from paddock.insight.formats.words import plain_key
 
 AUTO = "auto"
 NEUTRAL = "jsonl"
 OWN_NAMES = 4
 """A record with so many fields under our own names is a neutral line, whatever else it looks like."""
+LOOKED_AT = 20
 _CONTAINERS = ("results", "runs", "trials", "simulations", "traces", "sessions", "trajectories", "data", "attempts")
 
 
@@ -84,4 +86,19 @@ def records_in(record: Record) -> list[Record] | None:
         value = record.get(name)
         if isinstance(value, list) and value and isinstance(value[0], Mapping) and detect(value[0]) is not None:
             return [one for one in value if isinstance(one, Mapping)]
-    return None
+    return _runs_by_name(record)
+
+
+def _runs_by_name(record: Record) -> list[Record] | None:
+    """Of a document in which the name of a run, or of its task, is the key."""
+    named: list[Record] = []
+    for key, value in record.items():
+        if not isinstance(value, Mapping) or (len(named) < LOOKED_AT and not _tells_a_run(value)):
+            return None
+        named.append({"run": key, "task": key, **value})
+    return named if len(named) > 1 else None
+
+
+def _tells_a_run(value: Record) -> bool:
+    known = {field for key in value if (field := RUN_NAMES.get(plain_key(key)))}
+    return "outcome" in known or len(known) > 1

@@ -22,6 +22,8 @@ _OTHERS = (
     (b"\x28\xb5\x2f\xfd", "is compressed with zstd: unpack it first"),
     (b"\xfd7zXZ", "is compressed with xz: unpack it first"),
     (b"BZh", "is compressed with bzip2: unpack it first"),
+    (b"\xff\xfe", "is written in UTF-16: convert it to UTF-8 first"),
+    (b"\xfe\xff", "is written in UTF-16: convert it to UTF-8 first"),
     (b"PAR1", "is a Parquet file: convert it to JSON lines first"),
 )
 # Transcripts shrink to a thirtieth at best; what was made to fill a disk shrinks a thousandfold.

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from paddock.insight.formats.decode import NotJson, decode_bounded, decode_json
+from paddock.insight.formats.decode import NotJson, decode_bounded, decode_json, split_documents
 from paddock.insight.formats.detection import AUTO, FORMATS, PACKED, Format, detect, records_in
 from paddock.insight.formats.lines import LONGEST_LINE, NotReadable, RawLine, open_bytes, split_lines
 from paddock.insight.formats.packed import looks_packed
@@ -24,6 +24,8 @@ GARBAGE_LINES = 1_000
 """A file that begins with as many lines without JSON is taken to have none."""
 SHORTENED = "is too long to be kept whole: the end of its longest list was left out"
 UNKNOWN_RECORDS = 1_000
+LONGEST_SEQUENCE = LONGEST_LINE // 4
+"""Of documents that stand one after the other, which have to be read twice."""
 MOST_FILES = 200_000
 DEEPEST = 24
 _SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".traj", ".jsonlines"})
@@ -169,11 +171,24 @@ class _File:
         del held
         try:
             value, is_whole = decode_bounded(document)
-            if not is_whole:
-                yield Unreadable(self._place, SHORTENED)
-            yield from self._take(value, 1)
         except NotJson as problem:
-            yield Unreadable(self._place, str(problem))
+            if problem.goes_on and length <= LONGEST_SEQUENCE:
+                yield from self._read_sequence(document)
+            else:
+                yield Unreadable(self._place, str(problem))
+            return
+        if not is_whole:
+            yield Unreadable(self._place, SHORTENED)
+        yield from self._take(value, 1)
+
+    def _read_sequence(self, documents: bytes) -> Iterator[Found]:
+        for piece, number in split_documents(documents):
+            try:
+                value, _ = decode_bounded(piece)
+            except NotJson as problem:
+                yield Unreadable(f"{self._place}:{number}", str(problem))
+                return
+            yield from self._take(value, number)
 
     def _take(self, value: object, number: int) -> Iterator[Found]:
         if isinstance(value, list):
