@@ -6,6 +6,7 @@ from paddock.config.schema import AlertRuleSettings, Config
 from paddock.core import events as ev
 from paddock.core.alerts.events import AlertSeverity
 from paddock.core.alerts.model import AlertState
+from paddock.core.causes.events import CauseCleared
 from paddock.core.ids import AttemptId, TaskId, task_of
 from paddock.core.money.spending import day_of
 from paddock.core.schedules import events as se
@@ -64,6 +65,23 @@ def test_an_engine_that_runs_again_has_no_alert_any_more(world: World) -> None:
     work(world, 12)
     assert world.open() == []
     assert world.resolved() == 1
+
+
+def test_a_cause_that_somebody_has_cleared_is_no_alert_any_more_until_it_comes_back(new_world: NewWorld) -> None:
+    world = new_world(with_causes=True)
+    work(world, 30)
+    for _ in range(3):
+        world.run(Outcome.NEVER_RAN, MISSING)
+    world.looks(2 * MINUTE)
+    assert told(world) == [("never-ran", "page")]
+    [cause] = world.board.causes.standing.values()
+    world.write(CauseCleared(cause.id, "installed it"))
+    world.looks(5 * MINUTE)
+    assert (told(world), world.resolved()) == ([], 1)
+    for _ in range(2):
+        world.run(Outcome.NEVER_RAN, MISSING)
+    world.looks(2 * MINUTE)
+    assert told(world) == [("never-ran", "page")], "it came back"
 
 
 @pytest.mark.parametrize("with_causes", [False, True])

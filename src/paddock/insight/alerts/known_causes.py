@@ -60,6 +60,11 @@ class KnownCauses:
         is_young = run.seen == now or 0.0 <= now - run.ended < UNSETTLED_SECONDS
         return self._waits and run.failed and is_young and self.of(run).cause is None
 
+    def is_over(self, run: EndedRun) -> bool:
+        """Somebody has said since that what it failed for is gone."""
+        cause = self.of(run).cause if run.failed else None
+        return cause is not None and bool(cause.ended)
+
     def lacked(self, run: EndedRun) -> bool:
         """Whether the run did not get what it needs to work."""
         return run.lacked or (run.failed and self.of(run).is_outside)

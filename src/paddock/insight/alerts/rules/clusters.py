@@ -141,7 +141,7 @@ def _group(scene: Scene, window: float) -> tuple[list[Group], int, int]:
                 before[scene.causes.of(run).key] += 1
         elif not scene.causes.is_unsettled(run, scene.now):
             within += 1
-            if run.failed:
+            if run.failed and not scene.causes.is_over(run):
                 cause = scene.causes.of(run)
                 causes[cause.key] = cause
                 here[cause.key].append(run)

@@ -34,14 +34,14 @@ def judge_never_ran(scene: Scene, setting: RuleSetting) -> Seen:
 
 
 def _streaks(scene: Scene) -> dict[tuple[str, str], list[EndedRun]]:
-    """Newest first. What a person ended tells nothing."""
+    """Newest first. What a person ended tells nothing, nor does what failed for a cause that is gone."""
     streaks: dict[tuple[str, str], list[EndedRun]] = {}
     over: set[tuple[str, str]] = set()
     for run in scene.ended.newest():
         if run.ended < scene.now - RECENT_SECONDS:
             break
         place = run.engine, run.host
-        if place in over:
+        if place in over or scene.causes.is_over(run):
             continue
         if scene.causes.never_ran(run):
             if not scene.causes.is_unsettled(run, scene.now):

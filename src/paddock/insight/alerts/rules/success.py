@@ -65,10 +65,11 @@ class Goal:
 
 
 def judge_success(scene: Scene, setting: RuleSetting) -> Seen:
-    """Runs that did not get what they need are nobody's failures here."""
+    """Runs that did not get what they need are nobody's failures here, and those whose cause is gone are over."""
 
     def bad(run: EndedRun) -> bool | None:
-        if not run.judged or scene.causes.is_unsettled(run, scene.now) or scene.causes.lacked(run):
+        causes = scene.causes
+        if not run.judged or causes.is_unsettled(run, scene.now) or causes.is_over(run) or causes.lacked(run):
             return None
         return run.failed
 
@@ -77,7 +78,7 @@ def judge_success(scene: Scene, setting: RuleSetting) -> Seen:
 
 def judge_infrastructure(scene: Scene, setting: RuleSetting) -> Seen:
     def bad(run: EndedRun) -> bool | None:
-        if scene.causes.is_unsettled(run, scene.now):
+        if scene.causes.is_unsettled(run, scene.now) or scene.causes.is_over(run):
             return None
         return scene.causes.lacked(run)
 
