@@ -90,8 +90,8 @@ def take_insight() -> None:
 
 
 def is_told(page: Page) -> None:
-    expect(page.get_by_role("heading", name="Did an agent change?")).to_be_visible()
-    expect(page.locator("main")).not_to_contain_text("Counting…")
+    expect(page.get_by_role("heading", name="Did an agent change?")).to_be_visible(timeout=1000 * PATIENCE_SECONDS)
+    expect(page.locator("main")).not_to_contain_text("Counting…", timeout=1000 * PATIENCE_SECONDS)
 
 
 def take_all_others() -> int:

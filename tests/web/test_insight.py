@@ -44,6 +44,11 @@ def test_each_number_leads_to_the_attempts_behind_it(seed_yard: SeedYard, serve_
     band.focus()
     band.press("Enter")
     expect(band).to_have_attribute("aria-pressed", "true")
+    expect(ways.locator(".pick[tabindex='0']")).to_have_count(1)
+    band.press("ArrowRight")
+    expect(band).not_to_be_focused()
+    page.keyboard.press("ArrowLeft")
+    expect(band).to_be_focused()
     expect(ways.locator(".about")).to_contain_text(lost["title"])
     expect(ways.locator(".about a")).to_have_text(lost["attempts"])
 

@@ -1,25 +1,41 @@
 // A picture of what goes where: a column for each step, a bar for each place, a band for each move, each to be clicked.
+// It is one stop of the tab key; arrows walk through it.
 
-import {html} from "../../lib/ui.js";
+import {html, useState} from "../../lib/ui.js";
 import {grouped, plural} from "../../lib/format.js";
 import {Attempts} from "./told.js";
 
 const BAR = 8;
 const AGAIN_ROOM = 18;
+const STEPS = {ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1};
 
 /** `chosen` is the name of a band or a place, or null. */
 export function FlowPicture({picture, chosen, choose, label}) {
   const {width, height, columns, places, bands} = picture;
+  const [last, setLast] = useState(null);
+  const names = [...bands.map(nameOfBand), ...places.map(nameOfPlace)];
+  const here = names.includes(last) ? last : names[0];
   const foot = picture.again ? AGAIN_ROOM : 0;
-  return html`<svg class="sank" viewBox=${`0 0 ${width} ${height + foot}`} role="group" aria-label=${label}>
+  const shared = {chosen, choose, here, visit: setLast};
+  return html`<svg class="sank" viewBox=${`0 0 ${width} ${height + foot}`} role="group" aria-label=${label}
+    onKeyDown=${walk}>
     ${columns.map(({name, x}) => html`<text class="ct" key=${x} x=${x} y="12">${name}</text>`)}
     ${bands.map((band) => html`<${Pickable} key=${nameOfBand(band)} name=${nameOfBand(band)} words=${band.title}
-      chosen=${chosen} choose=${choose}><path class=${`f ${band.state}`} d=${band.path} /></${Pickable}>`)}
+      ...${shared}><path class=${`f ${band.state}`} d=${band.path} /></${Pickable}>`)}
     ${places.map((place) => html`<${Pickable} key=${nameOfPlace(place)} name=${nameOfPlace(place)}
-      words=${placeWords(place)} chosen=${chosen} choose=${choose}>
+      words=${placeWords(place)} ...${shared}>
       <${Place} place=${place} /></${Pickable}>`)}
     ${picture.again > 0 && html`<${Again} picture=${picture} />`}
   </svg>`;
+}
+
+function walk(event) {
+  const by = STEPS[event.key];
+  const all = [...event.currentTarget.querySelectorAll(".pick")];
+  const at = all.indexOf(document.activeElement);
+  if (!by || at < 0) return;
+  event.preventDefault();
+  all[(at + by + all.length) % all.length].focus();
 }
 
 /** What was chosen, with its attempts. It stays chosen while its number changes. */
@@ -46,15 +62,16 @@ function placeWords({name, count}) {
 }
 
 /** What can be clicked, and reached with the keyboard. */
-function Pickable({name, words, chosen, choose, children}) {
+function Pickable({name, words, chosen, choose, here, visit, children}) {
   const pick = () => choose(chosen === name ? null : name);
   const press = (event) => {
     if (event.key !== "Enter" && event.key !== " ") return;
     event.preventDefault();
     pick();
   };
-  return html`<g class="pick" role="button" tabindex="0" aria-label=${words} aria-pressed=${chosen === name ? "true"
-    : "false"} onClick=${pick} onKeyDown=${press}><title>${words}</title>${children}</g>`;
+  return html`<g class="pick" role="button" tabindex=${here === name ? "0" : "-1"} aria-label=${words}
+    aria-pressed=${chosen === name ? "true" : "false"} onClick=${pick} onKeyDown=${press}
+    onFocus=${() => visit(name)}><title>${words}</title>${children}</g>`;
 }
 
 function Place({place: {name, state, count, x, y, height}}) {
