@@ -78,6 +78,26 @@ def test_the_same_run_twice_is_one_and_two_of_one_name_are_two(tmp_path: Path, f
     assert names(tmp_path) == ["r1", "r1 (2)"]
 
 
+def test_another_run_of_one_name_from_elsewhere_takes_no_ones_place(tmp_path: Path) -> None:
+    """Attempts at the same tasks are often written to a file each, under the names of the tasks."""
+    files = [tmp_path / f"try-{number}.jsonl" for number in range(3)]
+    for number, one in enumerate(files):
+        one.write_bytes(lines(record("i-1", steps=["Read(a.py)"] * (number + 1)), record("i-2", started=number + 1)))
+    assert [take(tmp_path, one, "tries").renamed for one in files] == [0, 2, 2]
+    kept = ["i-1", "i-2", "i-1 (2)", "i-2 (2)", "i-1 (3)", "i-2 (3)"]
+    assert sorted(names(tmp_path, "tries")) == sorted(kept)
+    assert take(tmp_path, files[1], "tries").renamed == 2
+    assert sorted(names(tmp_path, "tries")) == sorted(kept)
+
+
+def test_more_of_the_same_run_from_elsewhere_takes_its_place(tmp_path: Path, file: Path) -> None:
+    other = tmp_path / "copy.jsonl"
+    file.write_bytes(lines(record("r1", started=5), record("r2")))
+    other.write_bytes(lines(record("r1", started=5, ended=9), record("r2")))
+    assert [take(tmp_path, one, "mine").renamed for one in (file, other)] == [0, 0]
+    assert names(tmp_path, "mine") == ["r1", "r2"]
+
+
 def test_long_imports_are_written_in_parts(tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importing, "COMMIT_RUNS", 2)
     file.write_bytes(lines(*(record(f"r{number}") for number in range(7))))

@@ -24,7 +24,7 @@ from paddock.insight.formats.lines import standard_input
 from paddock.insight.formats.sources import Found, FoundRun, find_files, read_bytes, read_file
 from paddock.insight.formats.sub_agents import SubAgentFiles
 from paddock.insight.formats.unreadable import Unreadable
-from paddock.insight.trace import NAME_CHARS, Trace
+from paddock.insight.trace import NAME_CHARS, KeptTrace, Trace
 
 COMMIT_STEPS = 100_000
 COMMIT_RUNS = 5_000
@@ -101,6 +101,7 @@ class Importer:
             elif (trace := self._named(found, origin)) is not None:
                 if self.writer is not None:
                     source = self._begin(origin, kept) if source is None else source
+                    trace = self._apart(self.writer, trace)
                     self._write(self.writer, trace, source)
                 self.tally.count(trace, found.format, self.prices)
             if self.hear is not None:
@@ -124,6 +125,16 @@ class Importer:
             # Others who write wait for the end of a batch.
             writer.commit()
             self._steps = self._runs = 0
+
+    def _apart(self, writer: DatasetWriter, trace: Trace) -> Trace:
+        """With a number in its name where the batch has another run of that name from elsewhere. What there was of the
+        same path has gone by now."""
+        name, number = trace.run, 1
+        while (known := writer.kept(trace.label, name)) is not None and not _is_same(known.kept, trace):
+            number += 1
+            name = _numbered(trace.run, number)
+        self.tally.renamed += name != trace.run
+        return replace(trace, run=name)
 
     def _named(self, found: FoundRun, origin: Origin) -> Trace | None:
         """With a label and a name of its own; None for one that is there already."""
@@ -156,9 +167,22 @@ class _Names:
             if known == content:
                 return None
             number += 1
-            name = f"{own[: NAME_CHARS - 12]} ({number})"
+            name = _numbered(own, number)
         self._given[hash((label, name))] = content
         return name
+
+
+def _is_same(known: KeptTrace, trace: Trace) -> bool:
+    """One that began when the other did is the same run, of which more may be told by now."""
+    told = known.trace
+    if trace.started is not None:
+        return (told.task, told.started) == (trace.task, trace.started)
+    ends = (told.task, told.started, told.ended, told.outcome, told.error, told.usage, known.step_count)
+    return ends == (trace.task, None, trace.ended, trace.outcome, trace.error, trace.usage, len(trace.steps))
+
+
+def _numbered(name: str, number: int) -> str:
+    return f"{name[: NAME_CHARS - 12]} ({number})"
 
 
 def _digest(trace: Trace) -> int:
