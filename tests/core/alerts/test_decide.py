@@ -1,5 +1,7 @@
 """What follows from what rules have seen, one look at a time."""
 
+from dataclasses import replace
+
 import pytest
 
 from paddock.core.alerts.condition import Condition, Observation, one_per_cause
@@ -41,10 +43,11 @@ def test_much_more_of_it_is_told_and_a_little_more_is_not(siren: Siren) -> None:
 
 def test_what_gets_worse_escalates_at_once_and_never_back(siren: Siren) -> None:
     siren.look(condition(severity="notice"))
-    [first] = siren.look(condition(severity="page"))
+    [first] = siren.look(replace(condition(severity="page"), rule="stuck", run="paddock show t1"))
     assert isinstance(first, AlertEscalated)
     assert siren.look(condition(severity="notice")) == []
-    assert siren.open()[0].severity == "page"
+    [alert] = siren.open()
+    assert (alert.severity, alert.rule, alert.run) == ("page", "stuck", "paddock show t1")
 
 
 def test_what_is_gone_long_enough_is_resolved(siren: Siren) -> None:

@@ -133,7 +133,7 @@ def _news(alert: Alert, one: Condition | None, now: float, policy: AlertPolicy) 
     if one is None or alert.state is AlertState.EXPIRED:
         return ()
     if one.severity.rank < alert.severity.rank:
-        return (al.AlertEscalated(alert.id, one.severity, one.count, one.title, one.evidence),)
+        return (al.AlertEscalated(alert.id, one.severity, one.count, one.title, one.evidence, one.rule, one.run),)
     if one.count >= GROWTH * alert.count and now - alert.told >= policy.retold_seconds:
         return (al.AlertGrown(alert.id, one.count, one.title, one.evidence),)
     return ()

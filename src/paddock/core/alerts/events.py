@@ -51,12 +51,16 @@ class AlertGrown(Event, frozen=True):
 
 
 class AlertEscalated(Event, frozen=True):
+    """It is graver now, by the word of `rule`, with what that says to run. Both are empty where they stay."""
+
     kind: ClassVar[str] = "alert.escalated"
     id: str
     severity: AlertSeverity
     count: int
     title: str
     evidence: tuple[str, ...] = ()
+    rule: str = ""
+    run: str = ""
 
 
 class AlertAcknowledged(Event, frozen=True):

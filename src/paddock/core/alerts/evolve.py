@@ -28,7 +28,8 @@ def evolve(alerts: Alerts, event: al.AlertEvent, record: ev.Record) -> Alerts:
             alert = _find(alerts, event, AlertState.OPEN, AlertState.ACKNOWLEDGED)
             if event.severity.rank >= alert.severity.rank:
                 raise illegal(event.id, f"a {alert.severity} already", event)
-            return _put(alerts, replace(_retold(alert, event, record.at), severity=event.severity))
+            rule, run = event.rule or alert.rule, _line(event.run) or alert.run
+            return _put(alerts, replace(_retold(alert, event, record.at), severity=event.severity, rule=rule, run=run))
         case al.AlertAcknowledged():
             alert = _find(alerts, event, AlertState.OPEN)
             by, note = _line(record.actor), _line(event.note)
