@@ -111,6 +111,11 @@ def test_batches_from_elsewhere_are_compared_and_each_of_their_runs_has_a_page(
     expect(drift).to_contain_text("new/er differs from <i>old</i> in")
     expect(drift).to_contain_text("tests run after the last edit")
 
+    why = panel(page, "Why things fail")
+    why.get_by_label("Batch of failures").select_option("<i>old</i>")
+    expect(why.locator(".sym")).to_contain_text("<script>document.title='owned'</script> \ufffddesrever")
+    expect(why.locator(".attempts a")).to_have_text(["<i>old</i>/<b>0</b>"])
+
     steps = panel(page, "Steps that runs take")
     steps.get_by_label("Batch of runs").select_option("<i>old</i>")
     failed = steps.get_by_role("button", name="failed: 1", exact=True)

@@ -154,7 +154,7 @@ ENDPOINTS: tuple[Endpoint[Any, Any], ...] = (
         "What runs do at first, in between and at last, as a picture",
         insight.PathsView,
         insight.read_paths,
-        insight.PathsQuery,
+        insight.BatchQuery,
     ),
     read_long(
         "/insight/work",
@@ -165,10 +165,10 @@ ENDPOINTS: tuple[Endpoint[Any, Any], ...] = (
     ),
     read_long(
         "/insight/failures",
-        "What the fleet's failures have in common",
+        "What failures have in common",
         insight.FailuresPage,
         insight.read_failures_page,
-        insight.SpanQuery,
+        insight.BatchQuery,
     ),
     read_long(
         "/insight/drift",

@@ -68,12 +68,14 @@ def read_report(workspace: "Workspace", began: float | None, now: float) -> Repo
     )
 
 
-def read_failures(dataset: Dataset, began: float | None, now: float) -> FailurePart:
-    where = Selection(label=FLEET, since=began)
+def read_failures(dataset: Dataset, began: float | None, now: float, label: str = FLEET) -> FailurePart:
+    """Those of the fleet until now, those of an imported batch until its last."""
+    where = Selection(label=label, since=began)
     batch = diagnose_batch(dataset, where)
     ends = {kept.trace.run: ended_at(kept.trace) for kept in dataset.runs(where) if has_failed(kept)}
-    first = min((at for at in ends.values() if at is not None), default=now)
-    return sum_failures(batch, ends, first if began is None else began, now)
+    known = [at for at in ends.values() if at is not None]
+    first = min(known, default=now) if began is None else began
+    return sum_failures(batch, ends, first, now if label == FLEET else max(known, default=now))
 
 
 def read_drift(dataset: Dataset, began: float | None, now: float) -> DriftPart:

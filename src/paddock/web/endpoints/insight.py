@@ -63,11 +63,21 @@ class SpanQuery(Asked, frozen=True):
     since: Span = "7d"
 
 
+class BatchQuery(Asked, frozen=True):
+    """`label` is a batch: `fleet`, or an imported one, of which all runs are looked at whenever they were."""
+
+    since: Span = "7d"
+    label: Annotated[str, Meta(max_length=200)] = FLEET
+
+
 class FailuresPage(Document, frozen=True, kw_only=True):
-    """`behind` says why the dataset does not have the newest attempts, empty if it has."""
+    """`behind` says why the dataset does not have the newest attempts, empty if it has. `labels` are the batches that
+    there are."""
 
     began: str | None
     behind: str
+    label: str
+    labels: list[str]
     failures: FailuresPartView
 
 
@@ -101,13 +111,6 @@ class WorkPage(Document, frozen=True, kw_only=True):
     longest: dict[str, list[LongestView]]
     checks: list[SlowCheckView]
     offenders: OffendersView
-
-
-class PathsQuery(Asked, frozen=True):
-    """`label` is a batch: `fleet`, or an imported one, of which all runs are looked at whenever they were."""
-
-    since: Span = "7d"
-    label: Annotated[str, Meta(max_length=200)] = FLEET
 
 
 class PathsView(Document, frozen=True, kw_only=True):
@@ -163,14 +166,27 @@ def read_ways(visit: Visit[SpanQuery, NoBody]) -> WaysView:
     return visit.remembered.get(("ways", span), (workspace.board().seq, visit.now // SAME_SECONDS), compute)
 
 
-def read_failures_page(visit: Visit[SpanQuery, NoBody]) -> FailuresPage:
-    span, since = visit.query.since, began(visit.query.since, visit.now)
+def read_failures_page(visit: Visit[BatchQuery, NoBody]) -> FailuresPage:
+    query, since = visit.query, _since(visit)
     with open_current(visit.workspace) as dataset:
-        state = (*_state_of(dataset), visit.now // SAME_SECONDS)
-        part = visit.remembered.get(("failures", span), state, lambda: read_failures(dataset, since, visit.now))
+        labels = dataset.labels()
+        state = (str(dataset.path), tuple(labels), visit.now // SAME_SECONDS)
+        name = ("failures", query.since, query.label)
+        part = visit.remembered.get(name, state, lambda: read_failures(dataset, since, visit.now, query.label))
         behind = dataset.behind
     situation = Situation(visit.workspace.board().causes, visit.now)
-    return FailuresPage(began=iso_or_none(since), behind=behind, failures=view_failure_part(part, situation))
+    return FailuresPage(
+        began=iso_or_none(since),
+        behind=behind,
+        label=query.label,
+        labels=[one.label for one in labels],
+        failures=view_failure_part(part, situation),
+    )
+
+
+def _since(visit: Visit[BatchQuery, NoBody]) -> float | None:
+    """All runs of an imported batch are looked at, whenever they were."""
+    return began(visit.query.since, visit.now) if visit.query.label == FLEET else None
 
 
 def read_drift_page(visit: Visit[SpanQuery, NoBody]) -> DriftPage:
@@ -224,8 +240,8 @@ def read_work_page(visit: Visit[SpanQuery, NoBody]) -> WorkPage:
     return visit.remembered.get(("work", span), (workspace.board().seq, visit.now // SAME_SECONDS), compute)
 
 
-def read_paths(visit: Visit[PathsQuery, NoBody]) -> PathsView:
-    query, since = visit.query, began(visit.query.since, visit.now) if visit.query.label == FLEET else None
+def read_paths(visit: Visit[BatchQuery, NoBody]) -> PathsView:
+    query, since = visit.query, _since(visit)
     with open_current(visit.workspace) as dataset:
         labels = dataset.labels()
 

@@ -78,14 +78,16 @@ function Split({costs: {split, per_landed_usd: each, landed, thrown_away: thrown
     <tr><td class="strong">all</td><td class="dim">${each == null ? "nothing landed"
       : `${money(each)} for each of ${grouped(landed)}`}</td><td class="num strong">${money(split.cost_usd)}</td></tr>
     </tbody></table>
-    ${thrown.length > 0 && html`<p class="soft top-line">Thrown away: ${thrown.map(thrownWords).join("; ")}.</p>`}
+    ${thrown.length > 0 && html`<ul class="said-so top-line" aria-label="Thrown away">${thrown.map((row) => html`
+      <li key=${row.words}>${thrownWords(row)}</li>`)}</ul>`}
     ${(split.unpriced > 0 || split.unknown > 0) && html`<p class="dim">Not included:
       ${plural(split.unpriced, "turn")} without a price, ${grouped(split.unknown)} that told no tokens.</p>`}`;
 }
 
 function thrownWords({words, lost, lost_usd: usd, carried}) {
   const cost = usd == null ? "cost unknown" : money(usd);
-  return `${grouped(lost)} ${words}, ${cost}${carried ? ` (${grouped(carried)} more were continued)` : ""}`;
+  const more = carried ? ` (${grouped(carried)} more ${carried === 1 ? "was" : "were"} continued)` : "";
+  return `${words}: ${grouped(lost)}, ${cost}${more}`;
 }
 
 /** Which agent's file or which brief makes starts dear. */
