@@ -36,8 +36,8 @@ def _lines(readings: Sequence[Reading], verdict: Verdict) -> list[Evidence]:
         return (not tells, -salient.strength, -len(seen[template]), -salient.line.place, template)
 
     ranked = sorted(seen, key=weight)
-    first = {seen[template][0][1].key: template for template in reversed(ranked)}
-    chosen = set([template for template in ranked if template in first.values()][:MOST_LINES])
+    first = set({seen[template][0][1].key: template for template in reversed(ranked)}.values())
+    chosen = set([template for template in ranked if template in first][:MOST_LINES])
     chosen.update([template for template in ranked if template not in chosen][: MOST_LINES - len(chosen)])
     return [_line(*seen[template][0]) for template in ranked if template in chosen]
 

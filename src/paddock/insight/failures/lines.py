@@ -104,8 +104,8 @@ def _of_text(text: str, most: int) -> list[str]:
     if not text:
         return []
     flat = [_flat(line) for line in _unbroken(texts_within(text)[-most:])]
-    is_typed = any(_is_prompt(line) for line in flat)
-    lines = (line.strip(_FRAME) for line in flat if not (is_typed and _goes_on(line)))
+    is_typed = any(map(_goes_on, flat)) and any(map(_is_prompt, flat))
+    lines = [line.strip(_FRAME) for line in flat if not (is_typed and _goes_on(line))]
     kept = [line for line in lines if line and not _is_noise(line)]
     return [line for place, line in enumerate(kept) if place >= len(kept) - LAST_LINES or not _is_tried_again(line)]
 
@@ -138,13 +138,13 @@ def _is_noise(line: str) -> bool:
     low = line[:80].lower()
     if low.startswith((*_HINTS, *_FRAMES, *_COMPARED)):
         return True
-    return _is_code(low) or _is_prompt(line) or any(mark in line[:8] for mark in _DONE)
+    return _is_code(low) or _is_prompt(line) or (not low.isascii() and any(mark in line[:8] for mark in _DONE))
 
 
 def _is_tried_again(line: str) -> bool:
     """What somebody goes on to try matters only where nothing came of it: where it is the last that is heard."""
     low = line[:80].lower()
-    return _LAST_TRY not in low and any(words in low for words in _TRIED_AGAIN)
+    return ("retry" in low or "reconn" in low) and _LAST_TRY not in low and any(map(low.__contains__, _TRIED_AGAIN))
 
 
 def _is_code(low: str) -> bool:
@@ -160,6 +160,8 @@ def _is_prompt(line: str) -> bool:
 
 
 def _is_shell(line: str) -> bool:
+    if "@" not in line:
+        return False
     head, mark, _ = line[:120].partition("# ")
     if not mark:
         head, mark, _ = line[:120].partition("$ ")

@@ -1,5 +1,6 @@
 """Lines that may say why: those that name a trouble, and those with a word for one."""
 
+import re
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
@@ -15,7 +16,7 @@ _SALIENT = frozenset(
     b" panic refused rejected timeout unable unavailable undefined unexpected unhandled unreachable unrecognized"
     b" unsupported violation".split()
 )
-_SALIENT_ENDINGS = (b"error ", b"exception ", b"failure ", b"timeout ")
+_SALIENT_ENDING = re.compile(rb"(?:error|exception|failure|timeout) ")
 _NAMING = frozenset({"missing-module", "missing-command", "missing-library", "port-in-use", "name-in-use"})
 """Signs of which what is quoted matters: another module is another cause."""
 _TESTED = "E "
@@ -102,7 +103,7 @@ def _is_test(word: str) -> bool:
 
 
 def _is_salient(words: bytes) -> bool:
-    return not _SALIENT.isdisjoint(words.split()) or any(ending in words for ending in _SALIENT_ENDINGS)
+    return not _SALIENT.isdisjoint(words.split()) or _SALIENT_ENDING.search(words) is not None
 
 
 def _strength(sign: Sign, line: Line, work: Work) -> int:
