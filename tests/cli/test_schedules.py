@@ -203,3 +203,11 @@ def test_text_from_the_log_cannot_write_to_the_terminal(cli: Cli) -> None:
     )
     for command in (("list",), ("show", "x"), ("forecast",)):
         assert "\x1b" not in cli.good("schedule", *command).out
+
+
+def test_a_command_that_is_not_there_is_told_with_the_nearest(cli: Cli) -> None:
+    said = cli("schedule", "pasue", "x")
+    assert (said.code, said.err) == (
+        2, "error: there is no command `paddock schedule pasue`\n\nhint: did you mean `paddock schedule pause`?\n",
+    )  # fmt: skip
+    assert "hint: `paddock failures --help` lists its commands" in cli("failures", "xyz").err

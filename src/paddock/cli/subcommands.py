@@ -6,6 +6,10 @@ from typing import ClassVar
 
 import click
 
+from paddock.core.errors import Misuse
+from paddock.core.ids import printable
+from paddock.core.wording import nearest
+
 
 class SubcommandGroup(click.Group):
     """`subcommands` has by name the module in `cli/commands` that defines `NAME_command`, in the order of help."""
@@ -22,3 +26,13 @@ class SubcommandGroup(click.Group):
         command = getattr(module, f"{cmd_name}_command")
         assert isinstance(command, click.Command)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in self.subcommands and not args[0].startswith("-") and not ctx.resilient_parsing:
+            group = ctx.command_path
+            near = nearest(args[0], self.subcommands)
+            hint = f"did you mean `{group} {near}`?" if near else f"`{group} --help` lists its commands"
+            raise Misuse(f"there is no command `{group} {printable(args[0], 40)}`", hint)
+        return super().resolve_command(ctx, args)
