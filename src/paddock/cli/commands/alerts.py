@@ -30,7 +30,7 @@ def alerts_command() -> None:
     """
 
 
-@alerts_command.command("list")
+@alerts_command.command("list", short_help="List alerts.")
 @click.option("--all", "show_all", is_flag=True, help="Also those that are over.")
 @prints_json
 @click.pass_context
@@ -50,7 +50,7 @@ def list_command(ctx: click.Context, show_all: bool, as_json: bool) -> None:
         click.echo(line)
 
 
-@alerts_command.command("ack")
+@alerts_command.command("ack", short_help="Say that you know of alerts.")
 @click.argument("names", nargs=-1, metavar="[ALERT]...")
 @click.option("--all", "take_all", is_flag=True, help="All that wait for somebody.")
 @click.option("-m", "--note", default="", help="What you will do about it; kept in the log.")
@@ -99,7 +99,7 @@ def rules_command(ctx: click.Context, as_json: bool) -> None:
         click.echo(line)
 
 
-@alerts_command.command("test")
+@alerts_command.command("test", short_help="Ask the rules now; nothing is recorded.")
 @click.argument("rules", nargs=-1, metavar="[RULE]...")
 @click.option("--notify", is_flag=True, help="Also send a test to everybody who is configured.")
 @prints_json

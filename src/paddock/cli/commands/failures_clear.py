@@ -7,7 +7,7 @@ from paddock.cli.terminal.text import plural, print_document
 from paddock.cli.workspace import open_workspace
 
 
-@click.command("clear")
+@click.command("clear", short_help="Say that a cause is gone; its tasks go on.")
 @click.argument("names", nargs=-1, metavar="CAUSE...")
 @click.option("-m", "--reason", default="", help="What was done about it; kept in the log.")
 @prints_json

@@ -7,7 +7,7 @@ from paddock.cli.terminal.text import print_document
 from paddock.cli.workspace import open_workspace
 
 
-@click.command("probe")
+@click.command("probe", short_help="Settle a tie: repeat a failed task.")
 @click.argument("name", metavar="CAUSE")
 @prints_json
 @click.pass_context

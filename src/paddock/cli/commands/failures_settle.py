@@ -7,7 +7,7 @@ from paddock.cli.terminal.text import print_document
 from paddock.cli.workspace import open_workspace
 
 
-@click.command("settle")
+@click.command("settle", short_help="Say which class a cause has.")
 @click.argument("name", metavar="CAUSE")
 @click.argument("word", metavar="CLASS")
 @click.option("-m", "--reason", default="", help="How you know; kept in the log.")

@@ -24,7 +24,7 @@ from paddock.insight.forecast.outlook import judge, require_room
 from paddock.views.schedules import view_excess, view_forecast, view_schedule
 
 
-@click.command("add")
+@click.command("add", short_help="Add a schedule, and say what it may cost.")
 @click.argument("cron")
 @click.option("--workflow", metavar="NAME", help="Run this workflow; `paddock workflow list` lists them.")
 @click.option("--plan", metavar="GOAL", help="Let a planner turn this goal into a plan, for you to accept.")

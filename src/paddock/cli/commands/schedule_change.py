@@ -10,7 +10,7 @@ from paddock.core.intent.schedules import pause_schedule, remove_schedule, resum
 from paddock.fleet.schedules.requests import run_now
 
 
-@click.command("run")
+@click.command("run", short_help="Run one now.")
 @click.argument("schedule")
 @prints_json
 @click.pass_context
@@ -26,7 +26,7 @@ def run_command(ctx: click.Context, schedule: str, as_json: bool) -> None:
         click.echo(f"added {name}  {cut(event.title, 80)}")
 
 
-@click.command("pause")
+@click.command("pause", short_help="Stop one from firing.")
 @click.argument("schedule")
 @click.option("-m", "--message", default="", help="Why; kept in the log.")
 @click.pass_context
@@ -36,7 +36,7 @@ def pause_command(ctx: click.Context, schedule: str, message: str) -> None:
     click.echo(f"paused schedule {schedule}: `paddock schedule resume {schedule}` lets it go on")
 
 
-@click.command("resume")
+@click.command("resume", short_help="Let one fire again.")
 @click.argument("schedule")
 @click.pass_context
 def resume_command(ctx: click.Context, schedule: str) -> None:
@@ -45,7 +45,7 @@ def resume_command(ctx: click.Context, schedule: str) -> None:
     click.echo(f"resumed schedule {schedule}")
 
 
-@click.command("remove")
+@click.command("remove", short_help="Remove one; its tasks stay.")
 @click.argument("schedule")
 @click.option("-m", "--message", default="", help="Why; kept in the log.")
 @click.pass_context

@@ -18,7 +18,7 @@ from paddock.views.schedules import SchedulesView, view_outlook, view_schedule_w
 NONE = 'no schedules; `paddock schedule add "@daily" --task "…"` adds one'
 
 
-@click.command("list")
+@click.command("list", short_help="List schedules.")
 @prints_json
 @click.pass_context
 def list_command(ctx: click.Context, as_json: bool) -> None:
@@ -39,7 +39,7 @@ def list_command(ctx: click.Context, as_json: bool) -> None:
         click.echo("no daemon is running, so nothing fires: `paddock up` starts one", err=True)
 
 
-@click.command("show")
+@click.command("show", short_help="Show one: its times, its work, its last runs, its forecast.")
 @click.argument("schedule")
 @prints_json
 @click.pass_context
@@ -56,7 +56,7 @@ def show_command(ctx: click.Context, schedule: str, as_json: bool) -> None:
         click.echo(line)
 
 
-@click.command("forecast")
+@click.command("forecast", short_help="Say what each of the next days may cost.")
 @click.argument("schedule", required=False)
 @click.option("--days", type=int, default=DAYS, show_default=True, help="How many days ahead. Days are in UTC.")
 @prints_json

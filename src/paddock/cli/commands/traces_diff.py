@@ -12,7 +12,7 @@ from paddock.insight.dataset.names import find_run
 from paddock.views.insight.trace_difference import view_difference
 
 
-@click.command("diff")
+@click.command("diff", short_help="Show two runs side by side.")
 @click.argument("left", metavar="RUN")
 @click.argument("right", metavar="RUN")
 @click.option("--all", "show_all", is_flag=True, help="Also long stretches that are the same.")

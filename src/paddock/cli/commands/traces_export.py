@@ -26,7 +26,7 @@ FORMATS = ("jsonl", "parquet", "otlp")
 ENCODINGS = ("json", "protobuf")
 
 
-@click.command("export")
+@click.command("export", short_help="Export runs for other tools.")
 @click.option("--format", "form", type=click.Choice(FORMATS), required=True, help="What is written.")
 @selects_runs
 @click.option("--failed", is_flag=True, help="Only runs that failed.")

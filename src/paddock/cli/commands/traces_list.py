@@ -15,7 +15,7 @@ from paddock.views.insight.traces import view_labels, view_traces
 SHOWN = 50
 
 
-@click.command("list")
+@click.command("list", short_help="List runs.")
 @selects_runs
 @click.option("--failed", is_flag=True, help="Only runs that failed.")
 @click.option("--labels", is_flag=True, help="List the batches instead, with how many runs each has.")

@@ -13,7 +13,7 @@ from paddock.insight.rebuild import Rebuilt, rebuild
 HEARD_SECONDS = 0.2
 
 
-@click.command("rebuild")
+@click.command("rebuild", short_help="Make all traces again.")
 @click.option("--fleet-only", is_flag=True, help="Leave imported runs as they are.")
 @prints_json
 @click.pass_context

@@ -13,7 +13,7 @@ from paddock.views.insight.traces import view_trace
 SHOWN = 200
 
 
-@click.command("show")
+@click.command("show", short_help="Show one run, step by step.")
 @click.argument("run", metavar="RUN")
 @click.option("--label", metavar="NAME", help="The batch it belongs to; LABEL/RUN says the same.")
 @click.option("--all", "show_all", is_flag=True, help=f"All steps; without it the first {SHOWN}.")
