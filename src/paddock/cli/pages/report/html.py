@@ -82,12 +82,12 @@ def _figures(report: ReportView) -> Markup:
     landings, split = report.landings, report.costs.split
     cost = money(split.cost_usd)
     figures = (
-        (f"{landings.landed:,}", f"of {landings.decided:,} decided tasks landed"),
+        (f"{landings.landed:,}", f"of {plural(landings.decided, 'decided task')} landed"),
         (money(report.costs.per_landed_usd), "a landed change"),
-        (cost, f"in all, for {split.attempts:,} attempts"),
+        (cost, f"in all, for {plural(split.attempts, 'attempt')}"),
         (money(split.thrown_usd) if split.cost_usd is not None else "unknown", "thrown away"),
-        (f"{landings.failed:,}", "tasks failed"),
-        (f"{landings.unfinished:,}", "are not finished"),
+        (f"{landings.failed:,}", "task failed" if landings.failed == 1 else "tasks failed"),
+        (f"{landings.unfinished:,}", "not finished"),
     )
     cells = [element("div", element("b", figure), element("span", words)) for figure, words in figures]
     return element("section", element("div", element("div", cells, class_="figures"), class_="in"), class_="panel")
