@@ -131,7 +131,7 @@ def test_batches_from_elsewhere_are_compared_and_each_of_their_runs_has_a_page(
         page.set_viewport_size({"width": width, "height": 850})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.goto(f"{site.origin}/runs/t99.1")
-    expect(page.get_by_role("heading", level=1)).to_contain_text("there is no trace of t99.1")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("There is no trace of t99.1")
 
 
 def test_batches_are_compared_where_the_fleet_has_not_worked_yet(site: Site) -> None:

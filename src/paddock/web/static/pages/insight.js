@@ -12,7 +12,7 @@ import {Tables} from "../parts/insight/tables.js";
 import {useTold} from "../parts/insight/told.js";
 import {Ways} from "../parts/insight/ways.js";
 import {Work} from "../parts/insight/work.js";
-import {Words} from "../parts/words.js";
+import {Problem, Words} from "../parts/words.js";
 
 const SPANS = {"24h": "24 hours", "7d": "seven days", "30d": "30 days", all: "all of the log"};
 const span = signal("7d");
@@ -26,7 +26,7 @@ function Page() {
     ${hasWork ? html`<${Whole} found=${found} since=${span.value} />`
       : html`<div class="head"><div><h1>Insight</h1>${found && html`<p class="lede"><${Words} text=${found.words} />
         </p>`}</div></div>${found && html`<${WithoutWork} />`}`}
-    ${problem && html`<p class="bad" role="alert">${problem.message} <span class="dim">${problem.hint}</span></p>`}
+    ${problem && html`<p class="bad" role="alert"><${Problem} of=${problem} /></p>`}
   </main>`;
 }
 

@@ -38,8 +38,9 @@ function Page({params: {run}}) {
     return () => { isOver = true; };
   }, [run]);
   if (problem) {
-    return html`<main class="page"><section class="panel blank"><h1 class="isolate"><${Words} text=${problem.message} />
-      </h1><p class="isolate"><${Words} text=${problem.hint} /></p>
+    return html`<main class="page"><section class="panel blank">
+      <h1 class="isolate"><${Words} text=${problem.message[0].toUpperCase() + problem.message.slice(1)} /></h1>
+      <p class="isolate"><${Words} text=${problem.hint} /></p>
       <a class="b main" href="/insight">To Insight</a></section></main>`;
   }
   if (!trace) return html`<main class="page" aria-busy="true"><p class="dim">Reading…</p></main>`;

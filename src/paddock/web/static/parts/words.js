@@ -11,3 +11,8 @@ export function Words({text}) {
   if (!text?.includes("`")) return text ?? null;
   return text.split("`").map((part, index) => (index % 2 ? html`<code>${part}</code>` : part));
 }
+
+/** What the server refused, with what to do. */
+export function Problem({of: {message, hint}}) {
+  return html`<${Words} text=${message} /> <span class="dim"><${Words} text=${hint} /></span>`;
+}

@@ -4,6 +4,7 @@ import {html, useEffect, useState} from "../../lib/ui.js";
 import {getLong} from "../../lib/api.js";
 import {plural} from "../../lib/format.js";
 import {State} from "../badge.js";
+import {Problem} from "../words.js";
 import {Batches} from "./paths.js";
 import {Cases, Edges, verdictOf} from "./verdict.js";
 import {Attempt, useTold} from "./told.js";
@@ -36,7 +37,7 @@ function Verdict({batch, baseline}) {
     getLong("drift", {batch, baseline}).then((data) => take({found: data}), (error) => take({problem: error}));
     return () => { isOver = true; };
   }, [batch, baseline]);
-  if (problem) return html`<p class="bad" role="alert">${problem.message} <span class="dim">${problem.hint}</span></p>`;
+  if (problem) return html`<p class="bad" role="alert"><${Problem} of=${problem} /></p>`;
   if (!found) return html`<p class="dim">Counting…</p>`;
   const [state, icon, words] = verdictOf(found.verdict);
   return html`<div aria-live="polite"><p><${State} of=${state} icon=${icon} words=${words} /></p>

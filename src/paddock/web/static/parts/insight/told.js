@@ -6,6 +6,7 @@ import {getLong} from "../../lib/api.js";
 import {harmless} from "../../lib/format.js";
 import {runPath} from "../../lib/route.js";
 import {records} from "../../lib/state.js";
+import {Problem, Words} from "../words.js";
 
 const IDLE_MILLISECONDS = 60_000;
 const SOONEST_MILLISECONDS = 5_000;
@@ -68,8 +69,9 @@ function follow(ask, setTold) {
 export function Panel({title, told: {data, problem}, end = "", draw}) {
   return html`<section class="panel">
     <header><h2>${title}</h2>${end && html`<span class="end">${end}</span>`}</header>
-    ${data?.behind && html`<p class="fyi">The newest attempts are missing: ${data.behind}</p>`}
-    ${problem && html`<p class="fyi bad" role="alert">${problem.message} <span class="dim">${problem.hint}</span></p>`}
+    ${data?.behind && html`<p class="fyi">The newest attempts are missing: <${Words} text=${data.behind} />
+      </p>`}
+    ${problem && html`<p class="fyi bad" role="alert"><${Problem} of=${problem} /></p>`}
     ${data ? draw(data) : !problem && html`<div class="in"><p class="dim">Counting…</p></div>`}</section>`;
 }
 
