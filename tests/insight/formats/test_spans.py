@@ -134,3 +134,17 @@ def test_flat_spans_are_put_together_by_their_trace_in_any_order() -> None:
 def test_a_trace_that_called_no_model_did_not_speak() -> None:
     assert one_of({"trace_id": "t", "spans": [span("x", "a", None, attributes=kind("CHAIN"))]}).model_spoke is False
     assert one_of({"trace_id": "t", "spans": [span("x", "a", None)]}).model_spoke is None
+
+
+def test_spans_as_jaeger_has_them_are_read() -> None:
+    def span(name: str, parent: str | None, **tags: object) -> dict[str, object]:
+        references = [{"refType": "CHILD_OF", "traceID": "t", "spanID": parent}] if parent else []
+        times = {"startTime": 1_735_689_600_000_000, "duration": 5_000_000}
+        pairs = [{"key": key, "type": "string", "value": value} for key, value in tags.items()]
+        return {"traceID": "t", "spanID": name, "operationName": name, "references": references, **times, "tags": pairs}
+
+    called = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "bash", "error": True}
+    spans = [span("invoke_agent coder", None), span("execute_tool bash", "invoke_agent coder", **called)]
+    trace = one_of({"data": [{"traceID": "t", "spans": spans}]})
+    assert (trace.started, trace.ended) == (1_735_689_600.0, 1_735_689_605.0)
+    assert [(step.tool, step.status, step.seconds) for step in trace.steps] == [("bash", StepStatus.ERROR, 5.0)]

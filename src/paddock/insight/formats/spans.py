@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from paddock.core.trace import clip
 from paddock.insight.formats.bounds import as_json, name_text
-from paddock.insight.formats.words import read_duration, read_time
+from paddock.insight.formats.words import read_duration, read_number, read_time
 
 VALUE_CHARS = 16_000
 MOST_ATTRIBUTES = 400
@@ -109,7 +109,7 @@ def _of_batch(record: Mapping[str, object]) -> Iterator[Span]:
 
 
 def _of_tree(told: Mapping[str, object], trace: str, resource: Mapping[str, object], depth: int) -> Iterator[Span]:
-    span = _read(told, trace, resource)
+    span = _read(_of_jaeger(told) if "operationName" in told else told, trace, resource)
     yield span
     if depth < _DEEPEST:
         for child in _dicts(told.get("child_spans", told.get("children"))):
@@ -143,6 +143,21 @@ def _read(told: Mapping[str, object], trace: str, resource: Mapping[str, object]
         attributes=attributes,
         resource=flat_attributes(own) if own else resource,
     )
+
+
+def _of_jaeger(told: Mapping[str, object]) -> Mapping[str, object]:
+    """Jaeger's span as others have it: times and durations are microseconds, what is set is in `tags`."""
+    tags = {str(tag.get("key")): tag.get("value") for tag in _dicts(told.get("tags"))}
+    parents = [one.get("spanID") for one in _dicts(told.get("references")) if one.get("refType") == "CHILD_OF"]
+    lasted = read_number(told.get("duration"))
+    return {
+        **told,
+        "attributes": tags,
+        "parent_id": parents[0] if parents else None,
+        "duration": None if lasted is None else lasted / 1e6,
+        "status_code": "ERROR" if tags.get("error") in (True, "true") else tags.get("otel.status_code"),
+        "status_message": tags.get("otel.status_description"),
+    }
 
 
 def _take_langfuse(told: Mapping[str, object], attributes: dict[str, object]) -> None:
