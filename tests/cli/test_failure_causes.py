@@ -60,6 +60,12 @@ def test_clearing_a_cause_says_which_tasks_go_on(failed: Cli) -> None:
     )
 
 
+def test_an_attempt_says_which_cause_it_failed_for(failed: Cli) -> None:
+    shown = failed.shown("show", "t1")
+    assert "failed for c1, which does not count as its failure: `paddock failures` says why" in shown
+    assert failed.good("show", "t1", "--json").json()["attempts"][0]["causes"] == ["c1"]
+
+
 def test_causes_and_attempts_are_offered_where_they_are_asked_for(failed: Cli) -> None:
     assert complete(failed, "paddock failures clear ") == ["plain,c1"]
     assert complete(failed, "paddock failures --probe c") == ["plain,c1"]

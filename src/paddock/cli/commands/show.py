@@ -163,6 +163,9 @@ def _attempt_lines(attempt: Attempt) -> list[str]:
         lines.append(f"          started a new conversation: {cut(attempt.new_conversation, 200)}")
     if attempt.reason:
         lines.append(f"          {cut(attempt.reason, 140)}")
+    if attempt.causes:
+        free = "" if attempt.counted else ", which does not count as its failure"
+        lines.append(f"          failed for {', '.join(attempt.causes)}{free}: `paddock failures` says why")
     if attempt.refused:
         asked = ", ".join(f"`{request}`" for request in attempt.refused)
         lines.append(f"          asked for what is not for agents, and was refused: {cut(asked, 100)}")

@@ -42,6 +42,7 @@ class AttemptView(msgspec.Struct, frozen=True):
     outside: tuple[str, ...] = ()
     held_by: str | None = None
     held_since: str | None = None
+    causes: tuple[str, ...] = ()
 
 
 class TaskView(msgspec.Struct, frozen=True):
