@@ -43,6 +43,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--no-processes", action="store_true", help="skip a test the moment it starts a process")
 
 
+@pytest.fixture
+def tmp_path(tmp_path: Path) -> Path:
+    """A level deeper: a log keeps its witness beside its folder, and pytest gives the folder's name to another test."""
+    inner = tmp_path / "here"
+    inner.mkdir()
+    return inner
+
+
 @pytest.fixture(autouse=True, scope="session")
 def _without_processes(request: pytest.FixtureRequest) -> None:
     """From the first test on: what imports the tests may ask the system what it is."""
