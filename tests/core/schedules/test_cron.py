@@ -24,6 +24,9 @@ BAD = {
     "0 0 * * fry": ("weekday: `FRY` is not a weekday", "`0 0 * * FRI`"),
     "0 0 * janu *": ("month: `JANU` is not a month", "`0 0 * JAN *`"),
     "0 22-4 * * *": ("hour: the range `22-4` goes backwards", "`0 22-23,0-4 * * *`"),
+    "0 0 * * 7-5": ("weekday: the range `7-5` goes backwards", "`0 0 * * 0-5`"),
+    "0 0 * * 7-2": ("weekday: the range `7-2` goes backwards", "`0 0 * * 0-2`"),
+    "0 0 31-10 * *": ("day: the range `31-10` goes backwards", "the 31st day"),
     "*/0 * * * *": ("minute: `*/0` has a step of 0", "`* * * * *`"),
     "*/90 * * * *": ("minute: `*/90` leaves only minute 0", "`0 * * * *`"),
     "0 */24 * * *": ("hour: `*/24` leaves only hour 0, as steps begin again with each day", "`0 0 * * *`"),
@@ -31,6 +34,10 @@ BAD = {
     "0 9 ? * 1": ("cron has no `?`", "`0 9 * * 1`"),
     "0 9 * *": ("has 4 fields", "minute hour day month weekday"),
     "every 15 minutes": ("is not a cron time", "`*/15 * * * *`"),
+    "every 60 minutes": ("is not a cron time", "`@hourly`"),
+    "every 40 minutes": ("has 3 fields", "minute hour day month weekday"),
+    "every 5 hours": ("has 3 fields", "minute hour day month weekday"),
+    "every 31 days": ("has 3 fields", "minute hour day month weekday"),
     "weekdays at 9:30": ("is not a cron time", "`30 9 * * 1-5`"),
     "@dayly": ("there is no cron word", "`@daily`"),
     "1,,2 * * * *": ("nothing between two commas", ""),
@@ -58,6 +65,11 @@ def test_any_text_is_a_cron_time_or_misuse(text: str) -> None:
         return
     assert parse_cron(cron.text) == cron
     assert cron.words
+
+
+def test_ordinals_end_as_people_write_them() -> None:
+    assert "the 11th, the 12th, the 13th, and the 20th" in parse_cron("0 0 11,12,13,20 * *").words
+    assert "the 21st, the 22nd, the 23rd, and the 31st" in parse_cron("0 0 21,22,23,31 * *").words
 
 
 @pytest.mark.parametrize("word", WORDS)

@@ -21,6 +21,8 @@ LONGEST = 200
 WEEKDAYS = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
 MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
 _BEGIN = datetime(2024, 1, 1)
+_ORDINAL = re.compile(r"\b[2-5](?P<last>[123])th\b")
+_ENDINGS = {"1": "st", "2": "nd", "3": "rd"}
 _TERM = re.compile(r"(?P<first>\*|[0-9A-Z]+)(?:-(?P<last>[0-9A-Z]+))?(?:/(?P<step>[0-9]+))?")
 _LAST_OF = {"day": re.compile(r"L|LW"), "weekday": re.compile(r"[0-9A-Z]{1,3}(?:L|#[1-5])")}
 
@@ -68,7 +70,7 @@ class Cron:
     @property
     def words(self) -> str:
         """`At 02:00 every day`."""
-        return CronSim(self.text, _BEGIN).explain()
+        return _explain(self.text)
 
     def walk(self, start: datetime) -> Iterator[datetime]:
         """The local times after `start`, which has no zone, as a calendar shows them. Ends where fifty years have
@@ -116,8 +118,7 @@ def _not_five(given: str, fields: list[str]) -> Misuse:
 
 def _check_field(given: str, fields: list[str], place: int, field: CronField) -> None:
     try:
-        for term in fields[place].split(","):
-            _check_term(term, field)
+        _check_terms(fields[place], field)
     except _Wrong as wrong:
         shown = printable(given, 80)
         meant = None
@@ -126,6 +127,11 @@ def _check_field(given: str, fields: list[str], place: int, field: CronField) ->
         meant = meant or meaning_of(given)
         hint = f"did you mean {_told(meant)}?" if meant else EXAMPLE
         raise Misuse(f"`{shown}`: {field.name}: {wrong.problem}", hint) from None
+
+
+def _check_terms(terms: str, field: CronField) -> None:
+    for term in terms.split(","):
+        _check_term(term, field)
 
 
 def _check_term(term: str, field: CronField) -> None:
@@ -160,7 +166,8 @@ def _check_step(term: str, first: str, step: int, field: CronField) -> None:
 def _check_range(term: str, first: int, last: int, field: CronField) -> None:
     if last < first:
         end = min(field.last, 6) if field.name == "weekday" else field.last
-        raise _Wrong(f"the range `{printable(term, 20)}` goes backwards", f"{first}-{end},{field.first}-{last}")
+        begin = f"{first}-{end}," if first <= end else ""
+        raise _Wrong(f"the range `{printable(term, 20)}` goes backwards", f"{begin}{field.first}-{last}")
 
 
 def _value(word: str, field: CronField) -> int:
@@ -183,17 +190,25 @@ def _named(word: str, field: CronField) -> int:
 
 
 def _valid(fields: list[str]) -> str | None:
-    """The fields as a text, if they are a cron time."""
+    """The fields as a text, if they are a cron time. What is wrong with a suggestion needs no suggestion."""
     text = " ".join(fields)
     try:
-        return parse_cron(text).text
-    except Misuse:
+        for terms, field in zip(fields, FIELDS, strict=True):
+            _check_terms(terms, field)
+        return _require_times(text, text).text
+    except (_Wrong, Misuse):
         return None
 
 
 def _told(meant: str) -> str:
-    words = CronSim(WORDS.get(meant, meant), _BEGIN).explain()
+    words = _explain(WORDS.get(meant, meant))
     return f"`{meant}` ({words[:1].lower()}{words[1:]})"
+
+
+def _explain(text: str) -> str:
+    """cronsim writes `31th`."""
+    words = CronSim(text, _BEGIN).explain()
+    return _ORDINAL.sub(lambda found: f"{found[0][:-2]}{_ENDINGS[found['last']]}", words)
 
 
 def _require_times(given: str, text: str) -> Cron:

@@ -12,9 +12,10 @@ WORDS = {
     "@annually": "0 0 1 1 *",
 }
 _DAYS = {"sun": 0, "mon": 1, "tue": 2, "wed": 3, "thu": 4, "fri": 5, "sat": 6}
-_UNITS = {"minute": "*/{n} * * * *", "hour": "0 */{n} * * *", "day": "0 0 */{n} * *"}
+_STEPS = {"minute": "*/{n} * * * *", "hour": "0 */{n} * * *"}
+_ROUNDS = {"minute": (60, "@hourly"), "hour": (24, "@daily"), "day": (1, "@daily")}
+"""Steps begin again with each round: only those that divide it are a pace."""
 _UNIT_LETTERS = {"m": "minute", "h": "hour", "d": "day"}
-_LARGEST = {"minute": 59, "hour": 23, "day": 31}
 _EVERY = re.compile(r"@?(?:every )?(?P<n>[1-9][0-9]?) ?(?P<unit>minute|min|hour|day|m|h|d)s?")
 _EACH = re.compile(
     r"@?(?:each |every )?(?P<word>minute|hour|hourly|day|daily|nightly|midnight|week|weekly|month|monthly)"
@@ -46,9 +47,10 @@ def meaning_of(text: str) -> str | None:
 
 def _every(count: int, unit: str) -> str | None:
     unit = _UNIT_LETTERS.get(unit[0], unit)
-    if count > _LARGEST[unit]:
-        return None
-    return _UNITS[unit].format(n=count).replace("*/1 ", "* ")
+    size, whole = _ROUNDS[unit]
+    if count == size:
+        return whole
+    return _STEPS[unit].format(n=count).replace("*/1 ", "* ") if size % count == 0 else None
 
 
 def _at(match: re.Match[str]) -> str | None:
