@@ -1,7 +1,9 @@
 """What is imported is in the dataset, under names and labels of its own, and can be imported again."""
 
 import json
+import sys
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
@@ -76,6 +78,33 @@ def test_the_same_run_twice_is_one_and_two_of_one_name_are_two(tmp_path: Path, f
     tally = take(tmp_path, file)
     assert (tally.runs, tally.doubled, tally.renamed) == (2, 1, 1)
     assert names(tmp_path) == ["r1", "r1 (2)"]
+
+
+@pytest.mark.parametrize("name", ["run", "long " * 39], ids=["short", "long"])
+def test_the_work_of_naming_grows_with_the_runs_of_one_name_and_not_with_their_square(
+    tmp_path: Path, name: str
+) -> None:
+    def calls(count: int) -> int:
+        earlier, later = tmp_path / f"earlier-{count}.jsonl", tmp_path / f"later-{count}.jsonl"
+        for start, one in enumerate((earlier, later)):
+            runs = (record(f"{name}{number % 2}", started=2 * number + start) for number in range(count))
+            one.write_bytes(lines(*runs))
+        take(tmp_path, earlier, f"of {count}")
+        heard = 0
+
+        def hear(frame: FrameType, event: str, _: object) -> None:
+            nonlocal heard
+            heard += event.endswith("call") and frame.f_code.co_filename == importing.__file__
+
+        sys.setprofile(hear)
+        try:
+            tally = take(tmp_path, later, f"of {count}")
+        finally:
+            sys.setprofile(None)
+        assert (tally.runs, len(names(tmp_path, f"of {count}"))) == (count, 2 * count)
+        return heard
+
+    assert calls(400) < 3 * calls(200)
 
 
 def test_another_run_of_one_name_from_elsewhere_takes_no_ones_place(tmp_path: Path) -> None:

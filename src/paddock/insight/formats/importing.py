@@ -129,10 +129,9 @@ class Importer:
     def _apart(self, writer: DatasetWriter, trace: Trace) -> Trace:
         """With a number in its name where the batch has another run of that name from elsewhere. What there was of the
         same path has gone by now."""
-        name, number = trace.run, 1
+        name = trace.run
         while (known := writer.kept(trace.label, name)) is not None and not _is_same(known.kept, trace):
-            number += 1
-            name = _numbered(trace.run, number)
+            name = self._names.numbered(trace.label, trace.run)
         self.tally.renamed += name != trace.run
         return replace(trace, run=name)
 
@@ -154,22 +153,31 @@ class Importer:
 
 
 class _Names:
-    """Names that were given in one import, as hashes of them and of what has them."""
+    """Names that were given in one import, what has them, and the highest number behind each: as hashes."""
 
     def __init__(self) -> None:
-        self._given: dict[int, int] = {}
+        self._given: set[int] = set()
+        self._told: set[int] = set()
+        self._numbers: dict[int, int] = {}
 
     def give(self, label: str, trace: Trace) -> str | None:
-        """Its own name, or one with a number where another run has that."""
+        """Its own name, or one with a number where another run has that. None where the same run has it."""
         content, own = _digest(trace), trace.run or "run"
-        name, number = own, 1
-        while (known := self._given.get(hash((label, name)))) is not None:
-            if known == content:
-                return None
-            number += 1
-            name = _numbered(own, number)
-        self._given[hash((label, name))] = content
+        if hash((label, own, content)) in self._told:
+            return None
+        name = own
+        while hash((label, name)) in self._given:
+            name = self.numbered(label, own)
+        self._given.add(hash((label, name)))
+        self._told.update((hash((label, own, content)), hash((label, name, content))))
         return name
+
+    def numbered(self, label: str, name: str) -> str:
+        """Another number each time: those that were tried once are not tried again for every run of a name."""
+        stem = name[: NAME_CHARS - 12]
+        place = hash((label, stem))
+        number = self._numbers[place] = self._numbers.get(place, 1) + 1
+        return f"{stem} ({number})"
 
 
 def _is_same(known: KeptTrace, trace: Trace) -> bool:
@@ -179,10 +187,6 @@ def _is_same(known: KeptTrace, trace: Trace) -> bool:
         return (told.task, told.started) == (trace.task, trace.started)
     ends = (told.task, told.started, told.ended, told.outcome, told.error, told.usage, known.step_count)
     return ends == (trace.task, None, trace.ended, trace.outcome, trace.error, trace.usage, len(trace.steps))
-
-
-def _numbered(name: str, number: int) -> str:
-    return f"{name[: NAME_CHARS - 12]} ({number})"
 
 
 def _digest(trace: Trace) -> int:
