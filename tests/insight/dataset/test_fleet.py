@@ -1,6 +1,6 @@
 """The fleet's attempts in the dataset: the same, whoever has looked how often and whenever."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from paddock.core.events import Record
 from paddock.core.ids import TaskId
 from paddock.core.tasks.task import Phase
 from paddock.core.tasks.vocabulary import Outcome
@@ -16,6 +17,7 @@ from paddock.insight.dataset.fleet import FleetFollower, LogMark
 from paddock.insight.dataset.trouble import DatasetUnusable
 from paddock.insight.dataset.writer import DatasetWriter
 from paddock.insight.trace import EndState, Result
+from paddock.store.protocol import Query
 from tests.insight.dataset.world import World, paths_in, traces_in
 
 
@@ -77,6 +79,26 @@ def test_what_becomes_of_an_attempt_later_is_told_again(world: World, path: Path
     with_closing = paths_in(path)
     assert with_closing["t1.1"] == ("TEST", "1")
     assert with_closing["t2.1"] == ("TEST", "1", "pytest")
+
+
+def test_a_landing_is_told_although_the_look_that_heard_of_it_failed(world: World, path: Path) -> None:
+    keeper, task = world.follower(path), world.add()
+    world.end(world.start(task))
+    world.land(task)
+    before = LogMark("this log", len(world.records) - 1)
+    while keeper.look(world.ask, before, world.now).more:
+        pass
+
+    def ask(query: Query) -> Iterable[Record]:
+        if query.task is not None:
+            raise OSError("the disk does not answer")
+        return world.ask(query)
+
+    with pytest.raises(OSError, match="does not answer"):
+        world.look(keeper, ask)
+    assert traces_in(path)["t1.1"].facts.gate == ""
+    world.look(keeper)
+    assert traces_in(path)["t1.1"].facts.gate == "green"
 
 
 def test_only_what_is_new_in_the_log_is_read(world: World, path: Path) -> None:
