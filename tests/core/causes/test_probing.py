@@ -2,11 +2,12 @@
 
 import pytest
 
+from paddock.core.causes.events import CauseSettled
 from paddock.core.causes.model import Cause
 from paddock.core.causes.probing import PROBE, Repeat, settle_by, settle_probed
 from paddock.core.causes.vocabulary import FailureCause
 from paddock.core.errors import PaddockError
-from paddock.core.events import Draft
+from paddock.core.events import Draft, TaskCancelled
 from paddock.core.ids import TaskId
 from paddock.core.intent.causes import probe_cause, settle_cause
 from paddock.core.intent.landing import is_approved_by_policy
@@ -68,6 +69,26 @@ def test_a_cause_is_settled_once_when_all_its_probes_are_over_and_what_they_made
     assert settle_probed(ward.board) == []
     with pytest.raises(PaddockError, match="is settled already: network"):
         probe_cause(ward.board, "c1", [], [], KNOWN)
+
+
+@pytest.mark.parametrize("outcome", [Outcome.KILLED, Outcome.THROTTLED, Outcome.AUTH, Outcome.NEVER_RAN, Outcome.LOST])
+def test_a_probe_that_was_kept_from_repeating_anything_has_not_failed_again(outcome: Outcome) -> None:
+    ward = Ward()
+    first, second = probed(ward)
+    ward.fail(first, outcome)
+    ward.write(Draft(TaskCancelled("no"), task=first))
+    ward.fail(second, Outcome.DELIVERED, counted=False)
+    [event, *_] = [draft.event for draft in settle_probed(ward.board)]
+    assert isinstance(event, CauseSettled)
+    assert event.evidence == ("repeated with another account, it went well",)
+
+
+def test_probes_that_were_cancelled_tell_nothing() -> None:
+    ward = Ward()
+    ward.write(*(Draft(TaskCancelled("no"), task=name) for name in probed(ward)))
+    [event] = [draft.event for draft in settle_probed(ward.board)]
+    assert isinstance(event, CauseSettled)
+    assert (event.cause, event.evidence) == (UNKNOWN, ())
 
 
 def test_what_a_probe_failed_for_is_no_cause_of_its_own() -> None:

@@ -1,7 +1,7 @@
 """Telling apart by trying: a task that failed is repeated, with one thing changed each time. What goes well then, and
 what fails again, tells which of several classes it was."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 
 from paddock.core.board import Board
@@ -10,7 +10,7 @@ from paddock.core.causes.model import Cause
 from paddock.core.causes.vocabulary import PASSING, FailureCause
 from paddock.core.events import Draft, TaskCancelled
 from paddock.core.tasks.task import FINISHED, Phase, Task
-from paddock.core.tasks.vocabulary import USEFUL
+from paddock.core.tasks.vocabulary import NO_FAILURE, PROVIDERS_DOING, USEFUL, Outcome
 
 PROBE = "failure-probe"
 """The label of tasks that only probe. What they deliver lands only if a person wants it."""
@@ -31,6 +31,7 @@ class Repeat(StrEnum):
 _OF_THE_HOST = (FailureCause.SATURATION, FailureCause.NETWORK, FailureCause.DEPENDENCY)
 _OF_THE_ACCOUNT = (FailureCause.RATE_LIMIT, FailureCause.OVERLOAD)
 _AT_WORK = frozenset({Phase.READY, Phase.WAITING, Phase.RUNNING, Phase.REVIEWING})
+_REPEATED_NOTHING = NO_FAILURE | PROVIDERS_DOING | {Outcome.NEVER_RAN, Outcome.MISCONFIGURED}
 
 
 def settle_probed(board: Board) -> list[Draft]:
@@ -42,8 +43,7 @@ def settle_probed(board: Board) -> list[Draft]:
         probes = [board.tasks[name] for name in cause.probes if name in board.tasks]
         if cause.is_settled or not probes or any(is_at_work(task) for task in probes):
             continue
-        ended = {repeat: went_well(task) for task in probes if (repeat := repeat_of(task)) is not None}
-        drafts.append(Draft(settle_by(cause, ended)))
+        drafts.append(Draft(settle_by(cause, told_by(probes))))
         why = TaskCancelled(f"it probed {cause.id}, which is settled")
         drafts += [Draft(why, task=task.id) for task in probes if task.phase not in FINISHED]
     return drafts
@@ -53,8 +53,18 @@ def is_at_work(task: Task) -> bool:
     return task.phase in _AT_WORK
 
 
-def went_well(task: Task) -> bool:
-    return task.worker is not None and task.worker.outcome in USEFUL
+def told_by(probes: Iterable[Task]) -> dict[Repeat, bool]:
+    """Of each repeat whether it went well; those that tell nothing are left out."""
+    told = ((repeat_of(task), went_well(task)) for task in probes)
+    return {repeat: well for repeat, well in told if repeat is not None and well is not None}
+
+
+def went_well(task: Task) -> bool | None:
+    """None where it repeated nothing: it did not get that far, a provider refused it, or somebody ended it."""
+    outcome = task.worker.outcome if task.worker is not None else None
+    if outcome in USEFUL:
+        return True
+    return None if outcome is None or outcome in _REPEATED_NOTHING else False
 
 
 def repeat_of(task: Task) -> Repeat | None:
@@ -62,7 +72,8 @@ def repeat_of(task: Task) -> Repeat | None:
 
 
 def settle_by(cause: Cause, ended: Mapping[Repeat, bool]) -> CauseSettled:
-    """`ended` says of each repeat that was made whether it went well. Where that tells nothing, it stays unknown."""
+    """`ended` says of each repeat that told something whether it went well. Where that is no answer, it stays
+    unknown."""
     evidence = tuple(_told(repeat, well=well) for repeat, well in ended.items())
     return CauseSettled(cause.id, next(_classes(cause, ended), FailureCause.UNKNOWN), evidence)
 
