@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from paddock.core.errors import PaddockError, words_of
 from paddock.insight.dataset.dataset import Dataset
-from paddock.insight.dataset.headers import FLEET
 from paddock.insight.extra import require_numpy
+from paddock.insight.fleet_batches import latest_in_batches
 from paddock.insight.paths import Symbols
-from paddock.insight.selection import Selection
 from paddock.insight.trace import KeptTrace
 
 if TYPE_CHECKING:
@@ -17,9 +16,8 @@ if TYPE_CHECKING:
 
 AGAIN_SECONDS = 600.0
 """At least between two judgements, however many runs end."""
-ANCHOR_SECONDS = 30 * 86_400.0
-"""Batches are counted from the beginning of such a span, so that their boundaries stay where they are."""
-MOST_RUNS = 3_000
+LATELY_SECONDS = 30 * 86_400.0
+"""A batch that is older than this is no news."""
 WORTH = 100.0
 """So many times as long as a judgement took there is none again."""
 
@@ -54,9 +52,9 @@ class BatchVerdicts:
         from paddock.insight.drift.batches import judge_batches
 
         begun = time.thread_time()
-        since = (now // ANCHOR_SECONDS - 1) * ANCHOR_SECONDS
-        runs = dataset.runs(Selection(label=FLEET, since=since), limit=MOST_RUNS)
-        self.verdicts = judge_batches(runs, dataset.symbols, now)
+        runs = latest_in_batches(dataset)
+        verdicts = judge_batches(runs, dataset.symbols, now)
+        self.verdicts = tuple(one for one in verdicts if now - (one.ended or now) < LATELY_SECONDS)
         self.sure = _judge_as_one(runs, dataset.symbols, now, self.verdicts)
         self._judged_at, self._taken = now, taken
         self._pause = max(AGAIN_SECONDS, WORTH * (time.thread_time() - begun))

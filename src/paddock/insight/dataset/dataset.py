@@ -13,6 +13,7 @@ import apsw
 import msgspec
 from msgspec.structs import replace
 
+from paddock.insight.dataset.headers import FLEET
 from paddock.insight.dataset.progress import Progress, read_progress
 from paddock.insight.dataset.rows import CALL_COLUMNS, STEP_COLUMNS, Value, call_of, decode_kept, step_of
 from paddock.insight.dataset.schema import connect
@@ -92,6 +93,13 @@ class Dataset:
         test, values = _condition(where, failed)
         with self._look():
             return [int(key) for (key,) in self._db.execute(f"SELECT key FROM run WHERE {test} ORDER BY key", values)]
+
+    def fleet_ends(self) -> list[tuple[float, str]]:
+        """When attempts of the fleet ended, and their names, in that order."""
+        with self._look():
+            live = read_progress(self._db).live
+            rows = self._db.execute("SELECT at, run FROM run WHERE label=? AND at NOTNULL ORDER BY at, run", (FLEET,))
+            return [(at, run) for at, run in rows if run not in live]
 
     def labels(self) -> list[LabelCount]:
         columns = "label, count(*), sum(steps), sum(outcome=?), sum(extractor<?), min(at), max(at)"

@@ -17,6 +17,7 @@ from paddock.insight.dataset.dataset import Dataset
 from paddock.insight.dataset.headers import FLEET
 from paddock.insight.failures.batch import diagnose_batch
 from paddock.insight.failures.failed import ended_at, has_failed
+from paddock.insight.fleet_batches import latest_in_batches
 from paddock.insight.report import checks
 from paddock.insight.report.batches import judge_last
 from paddock.insight.report.findings import DriftPart, FailurePart, sum_alerts, sum_failures
@@ -29,9 +30,6 @@ from paddock.store.protocol import Ask, Query, Store
 
 if TYPE_CHECKING:
     from paddock.fleet.workspace import Workspace
-
-MOST_RUNS = 5_000
-"""The newest attempts that failures and drift are looked for in."""
 
 
 def read_report(workspace: "Workspace", began: float | None, now: float) -> Report:
@@ -79,7 +77,7 @@ def read_failures(dataset: Dataset, began: float | None, now: float, label: str 
 
 
 def read_drift(dataset: Dataset, began: float | None, now: float) -> DriftPart:
-    return judge_last(dataset.runs(Selection(label=FLEET), limit=MOST_RUNS), dataset.symbols, now, began or 0.0)
+    return judge_last(latest_in_batches(dataset), dataset.symbols, now, began or 0.0)
 
 
 def read_time_use(store: Store, board: Board, since: float) -> tuple[TimeUse | None, str]:

@@ -24,7 +24,7 @@ from paddock.insight.report.checks import KINDS as CHECK_KINDS
 from paddock.insight.report.checks import find_slow_checks
 from paddock.insight.report.landings import count_landings
 from paddock.insight.report.offenders import find_offenders
-from paddock.insight.report.reading import MOST_RUNS, in_order, read_drift, read_failures, read_report
+from paddock.insight.report.reading import in_order, read_drift, read_failures, read_report
 from paddock.insight.selection import Selection
 from paddock.store.protocol import Query
 from paddock.views.cost_report import CostReportView, view_cost_report
@@ -54,6 +54,8 @@ from paddock.web.running_clock import RunningClock
 
 Span: TypeAlias = Literal["24h", "7d", "30d", "all"]
 DAY = 86_400.0
+MOST_RUNS = 5_000
+"""The newest runs of a batch whose steps are drawn."""
 SAME_SECONDS = 600.0
 """A stretch of time that ends now is taken to be the same as one that ended so much earlier."""
 _SECONDS: dict[Span, float] = {"24h": DAY, "7d": 7 * DAY, "30d": 30 * DAY}
