@@ -1,11 +1,12 @@
 """The failures of the runs that somebody asks about."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from paddock.insight.dataset.dataset import Dataset
 from paddock.insight.failures.cluster import Cluster
 from paddock.insight.failures.diagnose import diagnose
+from paddock.insight.failures.failed import ended_at, has_failed
 from paddock.insight.selection import Selection
 from paddock.insight.trace import KeptTrace
 
@@ -16,11 +17,13 @@ LAST_CALLS = 3
 
 @dataclass(frozen=True, slots=True)
 class FailureBatch:
-    """`runs` counts those that were looked at, the latest if there are too many; `left_out` those before them."""
+    """`runs` counts those that were looked at, the latest if that `is_cut`. `ends` says by their keys when runs failed,
+    where that is known."""
 
     runs: int
     clusters: tuple[Cluster, ...]
     is_cut: bool
+    ends: Mapping[int, float]
 
     @property
     def failed(self) -> int:
@@ -30,7 +33,9 @@ class FailureBatch:
 def diagnose_batch(dataset: Dataset, where: Selection, *, most: int = MOST_RUNS) -> FailureBatch:
     runs = dataset.runs(where, limit=most + 1)
     kept = runs if len(runs) <= most else runs[-most:]
-    return FailureBatch(len(kept), diagnose(kept, refusals=lambda one: last_refusals(dataset, one)), len(runs) > most)
+    clusters = diagnose(kept, refusals=lambda one: last_refusals(dataset, one))
+    ends = {one.key: at for one in kept if has_failed(one) and (at := ended_at(one.trace)) is not None}
+    return FailureBatch(len(kept), clusters, len(runs) > most, ends)
 
 
 def last_refusals(dataset: Dataset, kept: KeptTrace) -> Sequence[int]:

@@ -1,7 +1,7 @@
 """What a report says of failures, of drift and of alerts: the most important of it, and how much is left out."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
@@ -75,8 +75,7 @@ class AlertPart(msgspec.Struct, frozen=True):
     more: int = 0
 
 
-def sum_failures(batch: FailureBatch, ends: Mapping[str, float | None], began: float, now: float) -> FailurePart:
-    """`ends` are the times of attempts by their names."""
+def sum_failures(batch: FailureBatch, began: float, now: float) -> FailurePart:
     counts: Counter[FailureCause] = Counter()
     for cluster in batch.clusters:
         counts[cluster.cause] += len(cluster.runs)
@@ -89,7 +88,7 @@ def sum_failures(batch: FailureBatch, ends: Mapping[str, float | None], began: f
         cut=batch.is_cut,
         causes=tuple(CauseCount(cause, count) for cause, count in causes),
         top=tuple(top),
-        times=tuple(_times([ends.get(run) for run in cluster.runs], began, now) for cluster in top),
+        times=tuple(_times([batch.ends.get(key) for key in cluster.keys], began, now) for cluster in top),
     )
 
 

@@ -16,7 +16,6 @@ from paddock.insight.dataset.current import open_current
 from paddock.insight.dataset.dataset import Dataset
 from paddock.insight.dataset.headers import FLEET
 from paddock.insight.failures.batch import diagnose_batch
-from paddock.insight.failures.failed import ended_at, has_failed
 from paddock.insight.fleet_batches import latest_in_batches
 from paddock.insight.report import checks
 from paddock.insight.report.batches import judge_last
@@ -68,12 +67,10 @@ def read_report(workspace: "Workspace", began: float | None, now: float) -> Repo
 
 def read_failures(dataset: Dataset, began: float | None, now: float, label: str = FLEET) -> FailurePart:
     """Those of the fleet until now, those of an imported batch until its last."""
-    where = Selection(label=label, since=began)
-    batch = diagnose_batch(dataset, where)
-    ends = {kept.trace.run: ended_at(kept.trace) for kept in dataset.runs(where) if has_failed(kept)}
-    known = [at for at in ends.values() if at is not None]
-    first = min(known, default=now) if began is None else began
-    return sum_failures(batch, ends, first, now if label == FLEET else max(known, default=now))
+    batch = diagnose_batch(dataset, Selection(label=label, since=began))
+    ends = batch.ends.values()
+    first = min(ends, default=now) if began is None else began
+    return sum_failures(batch, first, now if label == FLEET else max(ends, default=now))
 
 
 def read_drift(dataset: Dataset, began: float | None, now: float) -> DriftPart:
