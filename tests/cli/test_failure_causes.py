@@ -94,7 +94,7 @@ def test_a_probe_is_added_as_tasks_that_say_what_they_are_for(failed: Cli) -> No
         "t3 repeats t2.1: unchanged",
         "not tried: another host: this fleet runs its agents on one, box",
         "not tried: another account: no other engine in paddock.toml is like scripted and has another account",
-        "c1 will be settled once they have ended; `paddock status` shows how far they are",
+        "when they have ended, c1 is settled if they tell its class; `paddock status` shows how far they are",
     ]
     probe = board(failed).tasks[TaskId("t3")]
     assert (probe.title, probe.allowed, probe.engine) == ("Probe c1: Task 2", 1, "scripted")

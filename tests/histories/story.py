@@ -377,8 +377,8 @@ def schedules() -> Iterator[ev.Draft]:
 
 
 def causes() -> Iterator[ev.Draft]:
-    """One is forgiven after its task has failed, one blocks a task and is cleared, one is probed and settled, and one
-    stops an engine."""
+    """One is forgiven after its task has failed, one blocks a task and is cleared, one is probed, left open, and
+    settled, and one stops an engine."""
     network, dependency = FailureCause.NETWORK, FailureCause.DEPENDENCY
     for name in ("t18", "t19", "t20"):
         yield draft(ev.TaskAdded("Fetch", "Fetch it.", attempts=1), name)
@@ -403,6 +403,7 @@ def causes() -> Iterator[ev.Draft]:
     yield from attempt("t18.2", "fail", outcome="crashed")
     yield draft(ce.CauseFound("c3", "f3:unknown", FailureCause.UNKNOWN, "it stops"), "t18", "t18.2")
     yield draft(ce.CauseProbed("c3", (TaskId("t20"),), ("another host: there is none",)))
+    yield draft(ce.CauseLeftOpen("c3", ("repeated unchanged, it went well",)))
     yield draft(ce.CauseSettled("c3", FailureCause.CONTENTION, ("alone it goes through",)))
     never = FailureCause.NEVER_RAN
     for name in ("t19.2", "t20.1", "t18.3"):

@@ -261,18 +261,23 @@ def _fold_found_cause(board: Board, record: ev.Record, event: ce.CauseFound) -> 
     board.cause_part.put(causes)
 
 
-def _fold_cause(board: Board, record: ev.Record, event: ce.CauseProbed | ce.CauseSettled | ce.CauseCleared) -> None:
+def _fold_probe(board: Board, record: ev.Record, event: ce.CauseProbed | ce.CauseLeftOpen) -> None:
+    from paddock.core.causes.evolve import evolve as evolve_causes
+
+    board.cause_part.put(evolve_causes(board.causes, event, record))
+
+
+def _fold_cause(board: Board, record: ev.Record, event: ce.CauseSettled | ce.CauseCleared) -> None:
     """The tasks that it was found in, and those that it blocks, which may be older than all that it knows of."""
     from paddock.core.causes.evolve import evolve as evolve_causes
 
     causes = evolve_causes(board.causes, event, record)
-    if not isinstance(event, ce.CauseProbed):
-        cause = board.causes.find(event.id)
-        blocked = [name for name in board.needy if board.tasks[name].cause == event.id]
-        concerned = dict.fromkeys((*(cause.tasks if cause is not None else ()), *blocked))
-        found = [board.tasks[name] for name in concerned]
-        for task, before in [(_changed(board, before, record, event), before) for before in found]:
-            _put(board, task, before, record.at)
+    cause = board.causes.find(event.id)
+    blocked = [name for name in board.needy if board.tasks[name].cause == event.id]
+    concerned = dict.fromkeys((*(cause.tasks if cause is not None else ()), *blocked))
+    found = [board.tasks[name] for name in concerned]
+    for task, before in [(_changed(board, before, record, event), before) for before in found]:
+        _put(board, task, before, record.at)
     board.cause_part.put(causes)
 
 
@@ -382,5 +387,6 @@ _FOLDS: dict[type[ev.Event], Fold] = {
     ev.SettingsInForce: _fold_settings,
     ev.LimitsReset: _reset_limits,
     ce.CauseFound: _fold_found_cause,
-    **dict.fromkeys((ce.CauseProbed, ce.CauseSettled, ce.CauseCleared), _fold_cause),
+    **dict.fromkeys((ce.CauseProbed, ce.CauseLeftOpen), _fold_probe),
+    **dict.fromkeys((ce.CauseSettled, ce.CauseCleared), _fold_cause),
 }

@@ -2,9 +2,9 @@
 
 import pytest
 
-from paddock.core.causes.events import CauseSettled
+from paddock.core.causes.events import CauseLeftOpen, CauseSettled
 from paddock.core.causes.model import Cause
-from paddock.core.causes.probing import PROBE, Repeat, settle_by, settle_probed
+from paddock.core.causes.probing import PROBE, Repeat, end_probes, settle_probed
 from paddock.core.causes.vocabulary import FailureCause
 from paddock.core.errors import PaddockError
 from paddock.core.events import Draft, TaskCancelled
@@ -30,20 +30,20 @@ SAME, HOST, ACCOUNT = Repeat.UNCHANGED, Repeat.HOST, Repeat.ACCOUNT
         ((NETWORK, DEPENDENCY), {SAME: False, HOST: True}, NETWORK),
         ((FailureCause.RATE_LIMIT, DEPENDENCY), {SAME: False, ACCOUNT: True}, FailureCause.RATE_LIMIT),
         ((FailureCause.SATURATION, DEPENDENCY), {SAME: False, HOST: True}, FailureCause.SATURATION),
-        ((DEPENDENCY, FailureCause.TASK), {SAME: True}, UNKNOWN),
-        ((), {SAME: True}, UNKNOWN),
-        ((), {SAME: False}, UNKNOWN),
+        ((DEPENDENCY, FailureCause.TASK), {SAME: True}, None),
+        ((), {SAME: True}, None),
+        ((), {SAME: False}, None),
         ((), {SAME: False, ACCOUNT: True}, FailureCause.RATE_LIMIT),
-        ((), {SAME: False, HOST: True}, UNKNOWN),
-        ((NETWORK,), {}, UNKNOWN),
+        ((), {SAME: False, HOST: True}, None),
+        ((NETWORK,), {}, None),
     ],
 )
 def test_what_goes_well_and_what_fails_again_tells_the_class_or_nothing(
-    tied: tuple[FailureCause, ...], ended: dict[Repeat, bool], told: FailureCause
+    tied: tuple[FailureCause, ...], ended: dict[Repeat, bool], told: FailureCause | None
 ) -> None:
-    settled = settle_by(Cause("c1", "f1:unknown", UNKNOWN, 0.0, 0.0, tied=tied), ended)
-    assert settled.cause is told
-    assert len(settled.evidence) == len(ended)
+    over = end_probes(Cause("c1", "f1:unknown", UNKNOWN, 0.0, 0.0, tied=tied), ended)
+    assert (over.cause if isinstance(over, CauseSettled) else None) is told
+    assert len(over.evidence) == len(ended)
 
 
 def probed(ward: Ward) -> list[TaskId]:
@@ -78,17 +78,37 @@ def test_a_probe_that_was_kept_from_repeating_anything_has_not_failed_again(outc
     ward.fail(first, outcome)
     ward.write(Draft(TaskCancelled("no"), task=first))
     ward.fail(second, Outcome.DELIVERED, counted=False)
-    [event, *_] = [draft.event for draft in settle_probed(ward.board)]
-    assert isinstance(event, CauseSettled)
-    assert event.evidence == ("repeated with another account, it went well",)
+    over = settle_probed(ward.board)
+    assert over[0].event == CauseLeftOpen("c1", ("repeated with another account, it went well",))
 
 
 def test_probes_that_were_cancelled_tell_nothing() -> None:
     ward = Ward()
     ward.write(*(Draft(TaskCancelled("no"), task=name) for name in probed(ward)))
     [event] = [draft.event for draft in settle_probed(ward.board)]
-    assert isinstance(event, CauseSettled)
-    assert (event.cause, event.evidence) == (UNKNOWN, ())
+    assert event == CauseLeftOpen("c1")
+
+
+def test_a_cause_that_no_probe_has_told_stays_tied_until_it_is_diagnosed_or_probed_again() -> None:
+    ward = Ward()
+    for name in probed(ward):
+        ward.write(Draft(TaskCancelled("no"), task=name))
+    ward.write(*settle_probed(ward.board))
+    assert (ward.cause().is_settled, ward.cause().tied) == (False, (NETWORK, DEPENDENCY))
+    assert settle_probed(ward.board) == [], "told once"
+    again = TaskSpec("do it", engine="claude", attempts=1, labels=(PROBE, SAME.label))
+    ward.write(*probe_cause(ward.board, "c1", [again], [], KNOWN))
+    assert len(ward.cause().probes) == 1
+    ward.diagnose(NETWORK, ward.fail(ward.add()))
+    assert ward.cause("c2").cause is NETWORK
+
+
+def test_what_an_older_log_settled_as_unknown_a_person_can_settle() -> None:
+    ward = Ward()
+    probed(ward)
+    ward.write(Draft(CauseSettled("c1", UNKNOWN)))
+    ward.write(*settle_cause(ward.board, "c1", "task"))
+    assert ward.cause().cause is FailureCause.TASK
 
 
 def test_what_a_probe_failed_for_is_no_cause_of_its_own() -> None:

@@ -28,4 +28,5 @@ def probe_command(ctx: click.Context, name: str, as_json: bool) -> None:
         click.echo(f"{task} repeats {probed.attempt}: {repeat.value.replace('-', ' ')}")
     for words in probed.skipped:
         click.echo(f"not tried: {words}")
-    click.echo(f"{probed.cause} will be settled once they have ended; `paddock status` shows how far they are")
+    how_far = "`paddock status` shows how far they are"
+    click.echo(f"when they have ended, {probed.cause} is settled if they tell its class; {how_far}")

@@ -45,6 +45,15 @@ class CauseProbed(Event, frozen=True):
     skipped: tuple[str, ...] = ()
 
 
+class CauseLeftOpen(Event, frozen=True):
+    """All its probes are over, and do not tell which class it is. What is diagnosed later may tell, and it may be
+    probed again."""
+
+    kind: ClassVar[str] = "cause.left_open"
+    id: str
+    evidence: tuple[str, ...] = ()
+
+
 class CauseSettled(Event, frozen=True):
     """A probe has told, or a person has said, which class it is. Whatever is diagnosed later stays that."""
 
@@ -62,4 +71,4 @@ class CauseCleared(Event, frozen=True):
     reason: str = ""
 
 
-CauseEvent: TypeAlias = CauseFound | CauseProbed | CauseSettled | CauseCleared
+CauseEvent: TypeAlias = CauseFound | CauseProbed | CauseLeftOpen | CauseSettled | CauseCleared

@@ -6,7 +6,14 @@ from typing import TypeVar, assert_never
 from msgspec.structs import replace
 
 from paddock.core import events as ev
-from paddock.core.causes.events import CauseCleared, CauseEvent, CauseFound, CauseProbed, CauseSettled
+from paddock.core.causes.events import (
+    CauseCleared,
+    CauseEvent,
+    CauseFound,
+    CauseLeftOpen,
+    CauseProbed,
+    CauseSettled,
+)
 from paddock.core.causes.model import (
     KEPT_ENDED,
     KEPT_RESETS,
@@ -39,6 +46,8 @@ def evolve(causes: Causes, event: CauseEvent, record: ev.Record, attempt: Attemp
         case CauseProbed():
             cause = replace(_standing(causes, event), probes=event.tasks, skipped=_bounded(event.skipped))
             return _put(causes, cause)
+        case CauseLeftOpen():
+            return _put(causes, replace(_standing(causes, event), probes=(), skipped=()))
         case CauseSettled():
             return _settle(causes, event)
         case CauseCleared():

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 
 from paddock.core.board import Board
-from paddock.core.causes.events import CauseSettled
+from paddock.core.causes.events import CauseLeftOpen, CauseSettled
 from paddock.core.causes.model import Cause
 from paddock.core.causes.vocabulary import PASSING, FailureCause
 from paddock.core.events import Draft, TaskCancelled
@@ -43,8 +43,8 @@ def settle_probed(board: Board) -> list[Draft]:
         probes = [board.tasks[name] for name in cause.probes if name in board.tasks]
         if cause.is_settled or not probes or any(is_at_work(task) for task in probes):
             continue
-        drafts.append(Draft(settle_by(cause, told_by(probes))))
-        why = TaskCancelled(f"it probed {cause.id}, which is settled")
+        drafts.append(Draft(end_probes(cause, told_by(probes))))
+        why = TaskCancelled(f"the probes of {cause.id} are over")
         drafts += [Draft(why, task=task.id) for task in probes if task.phase not in FINISHED]
     return drafts
 
@@ -71,11 +71,11 @@ def repeat_of(task: Task) -> Repeat | None:
     return next((repeat for repeat in Repeat if repeat.label in task.labels), None)
 
 
-def settle_by(cause: Cause, ended: Mapping[Repeat, bool]) -> CauseSettled:
-    """`ended` says of each repeat that told something whether it went well. Where that is no answer, it stays
-    unknown."""
+def end_probes(cause: Cause, ended: Mapping[Repeat, bool]) -> CauseSettled | CauseLeftOpen:
+    """`ended` says of each repeat that told something whether it went well."""
     evidence = tuple(_told(repeat, well=well) for repeat, well in ended.items())
-    return CauseSettled(cause.id, next(_classes(cause, ended), FailureCause.UNKNOWN), evidence)
+    told = next(_classes(cause, ended), None)
+    return CauseLeftOpen(cause.id, evidence) if told is None else CauseSettled(cause.id, told, evidence)
 
 
 def _classes(cause: Cause, ended: Mapping[Repeat, bool]) -> Iterator[FailureCause]:

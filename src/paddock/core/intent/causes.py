@@ -84,7 +84,7 @@ def require_probeable(board: Board, name: str) -> Cause:
     if going_on:
         raise PaddockError(
             f"cause `{cause.id}` is being probed already, by {', '.join(going_on)}",
-            "`paddock status` shows how far they are; the cause is settled when they have ended",
+            "`paddock status` shows how far they are",
         )
     return cause
 

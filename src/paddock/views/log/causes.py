@@ -18,6 +18,8 @@ def tell_of_cause(event: ce.CauseEvent, board: Board, attempt: str, by: str) -> 
         case ce.CauseProbed(id=name, tasks=tasks, skipped=skipped):
             left = f"; not tried: {'; '.join(skipped)}" if skipped else ""
             return f"{name} is probed by {', '.join(tasks) or 'nothing'}{printable(left, WORDS_CHARS)}"
+        case ce.CauseLeftOpen(id=name, evidence=evidence):
+            return f"{name} is left open by its probes{_because('; '.join(evidence))}"
         case ce.CauseSettled(id=name, cause=cause, evidence=evidence):
             return f"{name} is settled: {cause}{_because('; '.join(evidence))}"
         case ce.CauseCleared(id=name, reason=reason):
