@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paddock.config.schema import AlertRuleSettings, Config
 from paddock.core.alerts.model import AlertState
 from paddock.core.tasks.vocabulary import Outcome
 from paddock.insight.alerts import ended as ended_module
@@ -98,15 +99,28 @@ def test_a_rule_that_fails_is_told_and_blinds_no_other(tmp_path: Path, monkeypat
     world.looks(2 * MINUTE)
     assert {one.key for one in world.open()} == {
         "cause:claude:never_ran: mini: command not found",
-        "telemetry:budget-used",
+        "blind:budget-used",
     }
     world.close()
 
 
-def test_every_rule_of_the_catalogue_is_asked() -> None:
-    from paddock.core.alerts.catalogue import RULES
+@pytest.mark.parametrize("name", ["telemetry", "blind"])
+def test_a_rule_that_fails_is_one_alert_whichever_other_is_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    world = World(tmp_path, Config(alerts={name: AlertRuleSettings(on=False)}), with_causes=False)
+    monkeypatch.setattr(budget, "budget_uses", lambda *_: 1 / 0)
+    world.run()
+    world.looks(10 * MINUTE)
+    assert [one.rule for one in world.open()] == ([] if name == "blind" else ["blind"])
+    assert len(world.raised()) == len(world.open())
+    world.close()
 
-    assert list(evaluate.JUDGES) == [rule.name for rule in RULES]
+
+def test_every_rule_of_the_catalogue_is_asked() -> None:
+    from paddock.core.alerts.catalogue import BLIND, RULES
+
+    assert [*evaluate.JUDGES, BLIND.name] == [rule.name for rule in RULES]
 
 
 def test_a_look_reads_what_has_changed_and_not_all_that_there_is(

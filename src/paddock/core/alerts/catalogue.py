@@ -113,10 +113,12 @@ KEEPER = AlertRule(
 )
 MISSED = AlertRule("schedule-missed", "a schedule did not run when it was due", _TICKET)
 OVERSPENT = AlertRule("schedule-budget", "a schedule costs more than its budget", _TICKET)
+BLIND = AlertRule("blind", "another rule cannot be asked", _TICKET)
 
 RULES: tuple[AlertRule, ...] = (
     SUCCESS, INFRASTRUCTURE, NEVER_RAN, NEW_FAILURE, ALIKE, CAUSE_SHARE, DRIFT, HARD_RULE, STUCK,
     BUDGET_FORECAST, BUDGET_BURN, BUDGET_USED, TELEMETRY, OTHER_STEPS, UNPRICED, USAGE_RATIO, KEEPER, MISSED, OVERSPENT,
+    BLIND,
 )  # fmt: skip
 """In the order in which people read them."""
 

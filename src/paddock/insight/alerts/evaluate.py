@@ -58,8 +58,10 @@ class Judgement:
 
 
 def judge_all(scene: Scene) -> list[Judgement]:
-    """In the order of the catalogue. A rule that fails keeps no other from being asked."""
-    return [_judge(scene, setting_of(scene.config, rule)) for rule in known.RULES]
+    """In the order of the catalogue, whose last rule is about the others. One that fails keeps no other from being
+    asked."""
+    others = [_judge(scene, setting_of(scene.config, rule)) for rule in known.RULES if rule is not known.BLIND]
+    return [*others, _judge_blindness(others, setting_of(scene.config, known.BLIND))]
 
 
 def _judge(scene: Scene, setting: RuleSetting) -> Judgement:
@@ -74,18 +76,23 @@ def _judge(scene: Scene, setting: RuleSetting) -> Judgement:
         return Judgement(setting, unknown(f"it has failed: {words}"), words)
 
 
+def _judge_blindness(others: Sequence[Judgement], setting: RuleSetting) -> Judgement:
+    if not setting.on:
+        return Judgement(setting, nothing("it is turned off"))
+    failed = [one for one in others if one.problem]
+    names = ", ".join(one.setting.rule.name for one in failed)
+    words = f"cannot be asked: {names}" if failed else "all other rules can be asked"
+    return Judgement(setting, Seen(words, tuple(_blind(setting, one) for one in failed)))
+
+
+def _blind(setting: RuleSetting, failed: Judgement) -> Condition:
+    mine, name = setting.rule.name, failed.setting.rule.name
+    title = f"the rule {name} cannot be asked: {failed.problem}"
+    return Condition(f"{mine}:{name}", mine, setting.severity, title, name, run="paddock alerts test")
+
+
 def observation_of(judgements: Sequence[Judgement]) -> Observation:
     found = [one for judgement in judgements for one in judgement.seen.conditions]
-    found += [_failed(one) for one in judgements if one.problem]
     judged = frozenset(one.setting.rule.name for one in judgements if one.setting.on and one.seen.can_tell)
     off = frozenset(one.setting.rule.name for one in judgements if not one.setting.on)
     return Observation(one_per_cause(found), judged, off)
-
-
-def _failed(judgement: Judgement) -> Condition:
-    """A rule that cannot be asked is blind, too."""
-    telemetry, name = known.TELEMETRY, judgement.setting.rule.name
-    title = f"the rule {name} cannot be asked: {judgement.problem}"
-    return Condition(
-        f"{telemetry.name}:{name}", telemetry.name, telemetry.severity, title, name, run="paddock alerts test"
-    )
