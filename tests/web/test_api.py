@@ -66,6 +66,20 @@ def test_what_is_wrong_is_refused_with_what_why_and_a_hint(yard: Yard) -> None:
     assert not yard.board().tasks
 
 
+def test_what_takes_long_is_computed_again_when_something_that_counts_has_happened(yard: Yard) -> None:
+    yard.add_all([{"brief": "one"}])
+    served = serve_api(yard)
+
+    def computed_at() -> set[int]:
+        return {served.get(path)["seq"] for path in ("insight", "insight/ways?since=7d")}
+
+    before = computed_at()
+    served.post("queue/freeze", {"reason": "release"})
+    assert computed_at() == before
+    served.post("tasks", {"tasks": [{"brief": "two"}]})
+    assert computed_at() == {yard.board().seq}
+
+
 def test_metrics_are_what_prometheus_reads_and_need_the_token(yard: Yard) -> None:
     yard.add_all([{"brief": "one"}, {"brief": "two"}])
     served = serve_api(yard)

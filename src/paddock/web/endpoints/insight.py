@@ -5,7 +5,7 @@ What takes long is computed by threads that nobody else waits for, and kept unti
 
 from collections.abc import Hashable
 from contextlib import closing
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 from msgspec import Meta
@@ -50,6 +50,7 @@ from paddock.views.insight.step_ways import find_step_ways
 from paddock.views.insight.ways import KINDS, find_ways
 from paddock.views.insight.ways_picture import WaysPicture, draw_ways
 from paddock.web.endpoint import Asked, NoBody, NoQuery, Visit
+from paddock.web.last_change import LastChange
 from paddock.web.running_clock import RunningClock
 
 Span: TypeAlias = Literal["24h", "7d", "30d", "all"]
@@ -153,7 +154,7 @@ def read_insight(visit: Visit[NoQuery, NoBody]) -> InsightView:
             board = store.board()
             return view_insight(board, store.records(Query(kind=TurnEnded.kind, until=board.seq)))
 
-    return visit.remembered.get("insight", workspace.board().seq, compute)
+    return visit.remembered.get("insight", _last_change(visit), compute)
 
 
 def read_ways(visit: Visit[SpanQuery, NoBody]) -> WaysView:
@@ -165,7 +166,7 @@ def read_ways(visit: Visit[SpanQuery, NoBody]) -> WaysView:
             ways = find_ways(board, in_order(store.records, KINDS, board, since))
         return WaysView(seq=board.seq, began=iso_or_none(since), picture=draw_ways(ways))
 
-    return visit.remembered.get(("ways", span), (workspace.board().seq, visit.now // SAME_SECONDS), compute)
+    return visit.remembered.get(("ways", span), _state(visit), compute)
 
 
 def read_failures_page(visit: Visit[BatchQuery, NoBody]) -> FailuresPage:
@@ -202,16 +203,16 @@ def read_drift_page(visit: Visit[SpanQuery, NoBody]) -> DriftPage:
 
 def read_money_page(visit: Visit[SpanQuery, NoBody]) -> MoneyPage:
     workspace, span, since = visit.workspace, visit.query.since, began(visit.query.since, visit.now)
-    board = workspace.board()
 
     def compute() -> MoneyPage:
         with closing(workspace.read()) as store:
+            board = store.board()
             costs = read_fleet_costs(workspace, board, store.records)
         weeks = weekly_costs(board, costs, fates_of(board, costs), visit.now)
         told = view_cost_report(report_costs(board, costs, visit.now, since or 0.0))
         return MoneyPage(began=iso_or_none(since), costs=told, weeks=[view_week(week) for week in weeks])
 
-    return visit.remembered.get(("money", span), (board.seq, visit.now // SAME_SECONDS), compute)
+    return visit.remembered.get(("money", span), _state(visit), compute)
 
 
 def read_work_page(visit: Visit[SpanQuery, NoBody]) -> WorkPage:
@@ -239,7 +240,7 @@ def read_work_page(visit: Visit[SpanQuery, NoBody]) -> WorkPage:
             offenders=view_offenders(offenders),
         )
 
-    return visit.remembered.get(("work", span), (workspace.board().seq, visit.now // SAME_SECONDS), compute)
+    return visit.remembered.get(("work", span), _state(visit), compute)
 
 
 def read_paths(visit: Visit[BatchQuery, NoBody]) -> PathsView:
@@ -266,8 +267,23 @@ def read_paths(visit: Visit[BatchQuery, NoBody]) -> PathsView:
 def read_report_view(visit: Visit[ReportQuery, NoBody]) -> ReportView:
     workspace, asked = visit.workspace, visit.query.since
     since = None if asked == "all" else parse_moment(asked, visit.now)
-    state = (workspace.board().seq, visit.now // SAME_SECONDS)
-    return visit.remembered.get(("report", asked), state, lambda: view_report(read_report(workspace, since, visit.now)))
+
+    def compute() -> ReportView:
+        return view_report(read_report(workspace, since, visit.now))
+
+    return visit.remembered.get(("report", asked), _state(visit), compute)
+
+
+def _state(visit: Visit[Any, NoBody]) -> Hashable:
+    """Of what the log tells of a time that ends now."""
+    return _last_change(visit), visit.now // SAME_SECONDS
+
+
+def _last_change(visit: Visit[Any, NoBody]) -> Hashable:
+    log = str(visit.workspace.log)
+    last = visit.remembered.get("last change", log, LastChange)
+    with closing(visit.workspace.read()) as store:
+        return log, last.find(store)
 
 
 def _state_of(dataset: Dataset) -> tuple[Hashable, ...]:
