@@ -264,6 +264,14 @@ def test_a_model_without_a_price_is_told_once(world: World) -> None:
     assert [(one.key, one.rule) for one in world.raised()] == [("unpriced:new-model-9", "unpriced")]
 
 
+def test_a_run_that_used_nothing_does_not_give_its_model_a_price(world: World) -> None:
+    used = TokenUsage(1_000, 0, 40_000, 2_000)
+    world.run(usage=used, cost_source=CostSource.UNKNOWN, model="new-model-9")
+    world.run(usage=TokenUsage(), model="new-model-9")
+    world.looks(2 * MINUTE)
+    assert [one.key for one in world.open()] == ["unpriced:new-model-9"]
+
+
 def test_steps_of_no_known_sort_are_told(world: World) -> None:
     odd = tuple(Step(tool="frobnicate", activity="OTHER") for _ in range(20))
     work(world, 12, steps=odd)

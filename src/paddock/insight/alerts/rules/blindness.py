@@ -72,13 +72,16 @@ def judge_other_steps(scene: Scene, setting: RuleSetting) -> Seen:
 
 
 def judge_unpriced(scene: Scene, setting: RuleSetting) -> Seen:
-    """The newest run of each model tells whether it has a price; a price that somebody has set since counts."""
+    """The newest run of each model that used any tokens tells whether it has a price; a price that somebody has set
+    since counts."""
     today = day_of(scene.now)
     models: dict[str, list[str]] = defaultdict(list)
     priced: set[str] = set()
     for run in scene.ended.newest():
         if run.ended < scene.now - DAY:
             break
+        if not run.tokens:
+            continue
         model = canonical_model(run.model)
         if not run.unpriced and model not in models:
             priced.add(model)
