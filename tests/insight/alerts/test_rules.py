@@ -121,6 +121,14 @@ def test_a_goal_that_is_missed_for_many_reasons_pages_somebody(world: World) -> 
     assert [rule for rule, _ in told(world)] == ["success"]
 
 
+def test_a_goal_of_nearly_all_says_how_little_it_allows(new_world: NewWorld) -> None:
+    rules = {name: AlertRuleSettings(on=False) for name in ("new-failure", "alike", "cause-share")}
+    world = new_world(Config(alerts={"success": AlertRuleSettings(limit=0.999), **rules}))
+    for number in range(20):
+        work(world, 1, error=f"{'abcdefghijklmnopqrst'[number] * 9} is wrong")
+    assert "the goal allows 0.1%" in world.open()[0].title
+
+
 def test_a_goal_of_ones_own_is_looked_at(new_world: NewWorld) -> None:
     config = Config(alerts={"success": AlertRuleSettings(limit=0.5), "new-failure": AlertRuleSettings(on=False)})
     world = new_world(config)

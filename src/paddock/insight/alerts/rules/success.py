@@ -141,7 +141,7 @@ def _raise(
     found: Sequence[EndedRun],
 ) -> Seen:
     severity = severity_of(setting, burn.severity)
-    allowed = f"the goal allows {1 - setting.limit:.0%}"
+    allowed = f"the goal allows {100 * (1 - setting.limit):.3g}%"
     title = f"{len(found):,} of {among:,} attempts of {burn.words} {goal.missed}; {allowed}"
     kinds = Counter(scene.causes.of(run).title for run in found)
     evidence = tuple(f"{count:,} × {words}" for words, count in kinds.most_common(4))
