@@ -35,9 +35,17 @@ class FleetLog:
     def write(self, event: ev.Event, task: TaskId | None = None, attempt: AttemptId | None = None) -> Record:
         return self.ledger.write(ev.Draft(event, task=task, attempt=attempt))[0]
 
-    def add(self, title: str = "do it", *, agent: str | None = None, attempts: int = 5, brief: str = "do it") -> TaskId:
+    def add(
+        self,
+        title: str = "do it",
+        *,
+        agent: str | None = None,
+        attempts: int = 5,
+        brief: str = "do it",
+        labels: tuple[str, ...] = (),
+    ) -> TaskId:
         new = task_id(self.board.next_task)
-        self.write(ev.TaskAdded(title, brief, agent=agent, attempts=attempts), new)
+        self.write(ev.TaskAdded(title, brief, agent=agent, attempts=attempts, labels=labels), new)
         return new
 
     def new_head(self) -> str:

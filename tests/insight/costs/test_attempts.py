@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paddock.core import events as ev
-from paddock.core.ids import AttemptId
+from paddock.core.causes.probing import PROBE
 from paddock.core.review import events as rv
 from paddock.core.tasks.vocabulary import Outcome, Role, Step
 from paddock.insight.costs.attempts import FleetCosts, costs_of_attempts, with_traces
@@ -91,9 +91,17 @@ def test_going_on_with_work_saves_it_only_if_something_came_of_that(log: FleetLo
 
 
 def test_a_probe_is_thrown_away_whatever_it_found(log: FleetLog) -> None:
-    task = log.add()
+    log.attempt(log.add(labels=(PROBE, "failure-probe:unchanged")))
+    assert fates(log) == {"t1.1": MoneyFate.PROBE}
+    [row] = report_costs(log.board, costs_of(log), now=log.board.at).thrown_away
+    assert (row.fate, row.lost) == (MoneyFate.PROBE, 1)
+
+
+def test_a_probe_that_somebody_landed_was_work(log: FleetLog) -> None:
+    task = log.add(labels=(PROBE,))
     log.attempt(task)
-    assert fates_of(log.board, costs_of(log), {task}) == {AttemptId("t1.1"): MoneyFate.PROBE}
+    log.land(task)
+    assert fates(log) == {"t1.1": MoneyFate.WORK}
 
 
 def test_an_attempt_without_a_price_is_counted_and_never_taken_for_free(log: FleetLog) -> None:

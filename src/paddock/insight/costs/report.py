@@ -49,10 +49,9 @@ def report_costs(
     only: Collection[TaskId] | None = None,
     files: Sequence[ContextFile] = (),
     brief_bytes: Mapping[TaskId, int] | None = None,
-    probes: Collection[TaskId] = (),
 ) -> CostReport:
     """Of the attempts since then, with `only` of these tasks. All that came later judges what became of one."""
-    fates = fates_of(board, costs, probes)
+    fates = fates_of(board, costs)
     shown = costs.since(since) if only is None else costs.since(since).of_tasks(only)
     runs = [one.run for one in shown.attempts]
     split = split_money(shown, fates)

@@ -11,7 +11,8 @@ from enum import StrEnum
 import msgspec
 
 from paddock.core.board import Board
-from paddock.core.ids import AttemptId, TaskId
+from paddock.core.causes.probing import PROBE
+from paddock.core.ids import AttemptId
 from paddock.core.tasks.task import Phase
 from paddock.core.tasks.vocabulary import PROVIDERS_DOING, USEFUL, Outcome, Role
 from paddock.insight.costs.attempts import AttemptCost, FleetCosts, of_task
@@ -22,7 +23,8 @@ _IN_BETWEEN = frozenset({Outcome.ASKED, Outcome.LEFT, Outcome.UNCHANGED})
 
 
 class MoneyFate(StrEnum):
-    """What became of an attempt. `WORK` has landed, may still land, or has given its answer."""
+    """What became of an attempt. `WORK` has landed, may still land, or has given its answer. `PROBE` was only to tell
+    why others fail."""
 
     WORK = "work"
     REVIEW = "review"
@@ -76,14 +78,15 @@ class MoneySplit(msgspec.Struct, frozen=True):
     unknown: int = 0
 
 
-def fates_of(board: Board, costs: FleetCosts, probes: Collection[TaskId] = ()) -> dict[AttemptId, MoneyFate]:
-    """`probes` are tasks that only were to find out why others fail."""
+def fates_of(board: Board, costs: FleetCosts) -> dict[AttemptId, MoneyFate]:
     fates: dict[AttemptId, MoneyFate] = {}
-    for task, attempts in of_task(costs.attempts).items():
-        phase = board.tasks[task].phase if task in board.tasks else None
+    for name, attempts in of_task(costs.attempts).items():
+        task = board.tasks.get(name)
+        phase = task.phase if task is not None else None
+        is_probe = task is not None and PROBE in task.labels and phase is not Phase.LANDED
         for at, attempt in enumerate(attempts):
             fates[attempt.name] = (
-                MoneyFate.PROBE if task in probes else _fate(attempt, attempts[at + 1 :], phase, costs.rejected)
+                MoneyFate.PROBE if is_probe else _fate(attempt, attempts[at + 1 :], phase, costs.rejected)
             )
     return fates
 
