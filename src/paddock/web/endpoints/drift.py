@@ -10,11 +10,10 @@ from paddock.insight.drift.reading import read_drift as look_for_drift
 from paddock.insight.drift.sides import Question
 from paddock.insight.selection import Selection
 from paddock.views.insight.drift import DriftView, view_drift
+from paddock.web.dataset_state import state_of
 from paddock.web.endpoint import Asked, NoBody, Visit
 
 Name = Annotated[str, Meta(max_length=200)]
-SAME_SECONDS = 600.0
-"""Two batches that have as many runs as before are taken to be the same for so long."""
 
 
 class DriftQuery(Asked, frozen=True):
@@ -45,8 +44,6 @@ def read_drift(visit: Visit[DriftQuery, NoBody]) -> DriftView:
     def compute() -> DriftView:
         return view_drift(look_for_drift(visit.workspace, Question(where, query.batch, query.baseline), visit.now))
 
-    if query.batch is None or query.baseline is None:
-        return compute()
     with open_current(visit.workspace) as dataset:
-        state = (str(dataset.path), tuple(dataset.labels()), visit.now // SAME_SECONDS)
+        state = state_of(dataset, visit.now)
     return visit.remembered.get(("drift between", query), state, compute)

@@ -9,6 +9,7 @@ from paddock.insight.dataset.current import open_current
 from paddock.insight.failures.batch import diagnose_batch
 from paddock.insight.selection import Selection
 from paddock.views.insight.failures import FailuresView, Situation, view_failures
+from paddock.web.dataset_state import state_of
 from paddock.web.endpoint import Asked, NoBody, Visit
 
 Name = Annotated[str, Meta(max_length=200)]
@@ -39,5 +40,6 @@ def read_failures(visit: Visit[FailuresQuery, NoBody]) -> FailuresView:
         since=None if query.since is None else parse_moment(query.since, visit.now),
     )
     with open_current(workspace) as dataset:
-        batch = diagnose_batch(dataset, where)
+        name, state = ("failures of", query), state_of(dataset, visit.now)
+        batch = visit.remembered.get(name, state, lambda: diagnose_batch(dataset, where))
     return view_failures(batch, Situation(workspace.board().causes, visit.now))

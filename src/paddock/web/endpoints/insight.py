@@ -18,7 +18,6 @@ from paddock.insight.costs.report import report_costs
 from paddock.insight.costs.waste import fates_of
 from paddock.insight.costs.weeks import weekly_costs
 from paddock.insight.dataset.current import open_current
-from paddock.insight.dataset.dataset import Dataset
 from paddock.insight.dataset.headers import FLEET
 from paddock.insight.report.checks import KINDS as CHECK_KINDS
 from paddock.insight.report.checks import find_slow_checks
@@ -49,6 +48,7 @@ from paddock.views.insight.report import (
 from paddock.views.insight.step_ways import find_step_ways
 from paddock.views.insight.ways import KINDS, find_ways
 from paddock.views.insight.ways_picture import WaysPicture, draw_ways
+from paddock.web.dataset_state import SAME_SECONDS, state_of
 from paddock.web.endpoint import Asked, NoBody, NoQuery, Visit
 from paddock.web.last_change import LastChange
 from paddock.web.running_clock import RunningClock
@@ -57,8 +57,6 @@ Span: TypeAlias = Literal["24h", "7d", "30d", "all"]
 DAY = 86_400.0
 MOST_RUNS = 5_000
 """The newest runs of a batch whose steps are drawn."""
-SAME_SECONDS = 600.0
-"""A stretch of time that ends now is taken to be the same as one that ended so much earlier."""
 _SECONDS: dict[Span, float] = {"24h": DAY, "7d": 7 * DAY, "30d": 30 * DAY}
 
 
@@ -173,8 +171,7 @@ def read_failures_page(visit: Visit[BatchQuery, NoBody]) -> FailuresPage:
     query, since = visit.query, _since(visit)
     with open_current(visit.workspace) as dataset:
         labels = dataset.labels()
-        state = (str(dataset.path), tuple(labels), visit.now // SAME_SECONDS)
-        name = ("failures", query.since, query.label)
+        name, state = ("failures", query.since, query.label), state_of(dataset, visit.now)
         part = visit.remembered.get(name, state, lambda: read_failures(dataset, since, visit.now, query.label))
         behind = dataset.behind
     situation = Situation(visit.workspace.board().causes, visit.now)
@@ -195,7 +192,7 @@ def _since(visit: Visit[BatchQuery, NoBody]) -> float | None:
 def read_drift_page(visit: Visit[SpanQuery, NoBody]) -> DriftPage:
     span, since = visit.query.since, began(visit.query.since, visit.now)
     with open_current(visit.workspace) as dataset:
-        state = (*_state_of(dataset), visit.now // SAME_SECONDS)
+        state = state_of(dataset, visit.now)
         part = visit.remembered.get(("drift", span), state, lambda: read_drift(dataset, since, visit.now))
         behind = dataset.behind
     return DriftPage(began=iso_or_none(since), behind=behind, drift=view_drift_part(part))
@@ -260,8 +257,7 @@ def read_paths(visit: Visit[BatchQuery, NoBody]) -> PathsView:
                 picture=draw_ways(find_step_ways(ended, dataset.symbols)),
             )
 
-        state = (str(dataset.path), dataset.behind, tuple(labels), visit.now // SAME_SECONDS)
-        return visit.remembered.get(("paths", query.since, query.label), state, compute)
+        return visit.remembered.get(("paths", query.since, query.label), state_of(dataset, visit.now), compute)
 
 
 def read_report_view(visit: Visit[ReportQuery, NoBody]) -> ReportView:
@@ -284,9 +280,3 @@ def _last_change(visit: Visit[Any, NoBody]) -> Hashable:
     last = visit.remembered.get("last change", log, LastChange)
     with closing(visit.workspace.read()) as store:
         return log, last.find(store)
-
-
-def _state_of(dataset: Dataset) -> tuple[Hashable, ...]:
-    """Another one whenever an attempt of the fleet has begun or ended."""
-    mine = next((one for one in dataset.labels() if one.label == FLEET), None)
-    return (str(dataset.path),) if mine is None else (str(dataset.path), mine.runs, mine.failed, mine.last)
