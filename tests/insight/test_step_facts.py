@@ -2,15 +2,16 @@
 
 import pytest
 
-from paddock.insight.step_facts import with_step_facts
-from paddock.insight.trace import Facts, Step, StepStatus, Trace
+from paddock.insight.step_facts import StepTally
+from paddock.insight.trace import Facts, Step, StepStatus
 
 NOTHING = Facts()
 
 
 def facts(*steps: str | Step, known: Facts = NOTHING) -> Facts:
-    made = tuple(step if isinstance(step, Step) else Step(activity=step) for step in steps)
-    return with_step_facts(Trace(run="r", steps=made, facts=known)).facts
+    tally = StepTally()
+    tally.take(step if isinstance(step, Step) else Step(activity=step) for step in steps)
+    return tally.onto(known)
 
 
 @pytest.mark.parametrize(

@@ -38,13 +38,6 @@ _CI = re.compile(
     r"|cloudbuild\.ya?ml$|\.semaphore/|\.teamcity/|\.pre-commit-config\.ya?ml$)",
     re.IGNORECASE,
 )
-_MANIFEST = re.compile(
-    r"(?:^|/)(?:package\.json|pyproject\.toml|setup\.(?:py|cfg)|(?:requirements|constraints)[\w.-]*\.(?:txt|in)|pipfile"
-    r"|environment\.ya?ml|cargo\.toml|go\.mod|gemfile|[\w.-]+\.gemspec|composer\.json|pom\.xml|build\.gradle(?:\.kts)?"
-    r"|libs\.versions\.toml|[\w.-]+\.csproj|package\.swift|mix\.exs|pubspec\.yaml|deno\.jsonc?|build\.sbt|conanfile\.\w+"
-    r"|vcpkg\.json)$",
-    re.IGNORECASE,
-)
 
 
 @lru_cache(maxsize=8192)
@@ -65,7 +58,3 @@ def class_of_file(path: str) -> FileClass:
 
 def names_ci(path: str) -> bool:
     return _CI.search(path[-400:]) is not None
-
-
-def declares_dependencies(path: str) -> bool:
-    return _MANIFEST.search(path[-400:]) is not None

@@ -57,10 +57,6 @@ def activity_of_package_tool(name: str, words: Sequence[str]) -> Activity:
     return of_family(Phase.BUILD, name, first)
 
 
-def adds_dependency(target: str) -> bool:
-    return target.endswith(f" {ADDED}")
-
-
 def _of_script(name: str, script: str) -> Activity:
     parts = script.replace("-", ":").replace("_", ":").replace(".", ":").lower().split(":")
     if _TESTS.intersection(parts):

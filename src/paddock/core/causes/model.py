@@ -88,10 +88,6 @@ class Causes(Struct, frozen=True, array_like=True):
         known = (*self.standing.values(), *reversed(self.ended))
         return next((cause for cause in known if cause.id == name), None)
 
-    def of_key(self, key: str) -> Cause | None:
-        """The one that stands under it, or was cleared last."""
-        return self.standing.get(key) or self.cleared(key)
-
     def cleared(self, key: str) -> Cause | None:
         """The one that stood under it and was cleared last."""
         return next((cause for cause in reversed(self.ended) if cause.key == key), None)

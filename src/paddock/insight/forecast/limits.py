@@ -54,10 +54,6 @@ class Budgets:
     book: BudgetBook
     own_usd: float | None = None
 
-    @property
-    def are_set(self) -> bool:
-        return self.own_usd is not None or bool(self.book.limits)
-
 
 def find_excess(forecast: Forecast, name: str, budgets: Budgets) -> Excess | None:
     """The first limit that is exceeded by a p90."""

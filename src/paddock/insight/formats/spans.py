@@ -22,10 +22,6 @@ _ENDED = ("end_time_unix_nano", "endTimeUnixNano", "end_time", "endTime", "end")
 _ATTRIBUTES = ("span_attributes", "attributes", "metadata")
 _RESOURCE = ("resource_attributes", "resource")
 _LANGFUSE = {"GENERATION": "LLM", "TOOL": "TOOL", "AGENT": "AGENT", "SPAN": "CHAIN", "CHAIN": "CHAIN"}
-_SCALARS = (
-    *("stringValue", "intValue", "doubleValue", "boolValue"),
-    *("string_value", "int_value", "double_value", "bool_value"),
-)
 # Long, and nothing that a trace keeps.
 _LEFT_OUT = ("llm.input_messages", "llm.tools", "llm.prompt", "gen_ai.input.messages", "gen_ai.prompt")
 
