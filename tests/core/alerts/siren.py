@@ -9,7 +9,7 @@ from paddock.core.alerts.events import AlertRaised, AlertSeverity
 from paddock.core.alerts.model import Alert, Alerts, AlertState
 from paddock.core.alerts.policy import AlertPolicy
 from paddock.core.board import Board
-from paddock.core.intent.alerts import acknowledge_alerts
+from paddock.core.intent.alerts import acknowledge_alerts, acknowledge_all
 from tests.core.ledger import START
 
 RULES = frozenset({"failures", "stuck"})
@@ -73,6 +73,9 @@ class Siren:
 
     def ack(self, *names: str, note: str = "") -> list[ev.Event]:
         return self.write(acknowledge_alerts(self.board, names, note), "ana@host")
+
+    def ack_all(self) -> list[ev.Event]:
+        return self.write(acknowledge_all(self.board), "ana@host")
 
     def restart(self) -> None:
         """Another keeper takes over, which remembers nothing."""

@@ -6,7 +6,14 @@ import pytest
 
 from paddock.core.alerts.condition import Condition, Observation, one_per_cause
 from paddock.core.alerts.decide import MORE
-from paddock.core.alerts.events import AlertEscalated, AlertExpired, AlertGrown, AlertRaised, AlertResolved
+from paddock.core.alerts.events import (
+    AlertAcknowledged,
+    AlertEscalated,
+    AlertExpired,
+    AlertGrown,
+    AlertRaised,
+    AlertResolved,
+)
 from paddock.core.alerts.model import AlertState
 from paddock.core.alerts.policy import AlertPolicy
 from tests.core.alerts.siren import Siren, condition, kinds
@@ -242,3 +249,11 @@ def test_nothing_seen_and_nothing_known_is_nothing_to_record(siren: Siren) -> No
     assert Observation() == Observation((), frozenset(), frozenset())
     assert siren.board.alert_part.is_nothing
     assert siren.board.standing_alerts == {}
+
+
+def test_all_are_those_that_wait_when_it_is_recorded_also_none(siren: Siren) -> None:
+    first, second = condition("failures:c1"), condition("stuck:t1.1")
+    siren.look(first, second)
+    siren.looks(30, second)
+    assert [event.id for event in siren.ack_all() if isinstance(event, AlertAcknowledged)] == ["a2"]
+    assert siren.ack_all() == []

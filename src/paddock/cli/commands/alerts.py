@@ -7,7 +7,9 @@ import click
 from paddock.cli.options import prints_json
 from paddock.cli.terminal.text import paint, plural, print_document, print_json
 from paddock.cli.workspace import open_workspace
+from paddock.core.board import Board
 from paddock.core.errors import Misuse, NotFound
+from paddock.core.events import Draft
 from paddock.core.ids import printable
 
 
@@ -59,17 +61,15 @@ def list_command(ctx: click.Context, show_all: bool, as_json: bool) -> None:
 def ack_command(ctx: click.Context, names: tuple[str, ...], take_all: bool, note: str, as_json: bool) -> None:
     """Acknowledge alerts: somebody knows, and nobody is told of them any more."""
     from paddock.core.alerts.events import AlertAcknowledged
-    from paddock.core.intent.alerts import acknowledge_alerts, open_alerts
+    from paddock.core.intent.alerts import acknowledge_alerts, acknowledge_all
 
     if names and take_all:
         raise Misuse("alerts were named, and --all takes all of them", "give one or the other")
-    workspace = open_workspace(ctx)
-    if take_all:
-        names = tuple(alert.id for alert in open_alerts(workspace.board()))
-        if not names:
-            _report([], as_json=as_json)
-            return
-    records = workspace.record(lambda board: acknowledge_alerts(board, names, note))
+
+    def decide(board: Board) -> list[Draft]:
+        return acknowledge_all(board, note) if take_all else acknowledge_alerts(board, names, note)
+
+    records = open_workspace(ctx).record(decide)
     done = [record.event.id for record in records if isinstance(record.event, AlertAcknowledged)]
     _report(done, as_json=as_json)
 

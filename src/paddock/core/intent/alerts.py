@@ -31,6 +31,12 @@ def acknowledge_alerts(board: Board, names: Sequence[str], note: str = "") -> li
     return [Draft(AlertAcknowledged(alert.id, note)) for alert in alerts if alert.is_open]
 
 
+def acknowledge_all(board: Board, note: str = "") -> list[Draft]:
+    """Those that wait for somebody now: one that is resolved meanwhile keeps no other from it."""
+    names = [alert.id for alert in open_alerts(board)]
+    return acknowledge_alerts(board, names, note) if names else []
+
+
 def _id(name: str) -> str:
     word = name.strip().lower()
     if not alert_number(word):

@@ -8,7 +8,7 @@ from paddock.core.alerts.events import AlertAcknowledged
 from paddock.core.board import Board
 from paddock.core.errors import Misuse
 from paddock.core.events import Draft
-from paddock.core.intent.alerts import NOTE_CHARS, acknowledge_alerts, open_alerts
+from paddock.core.intent.alerts import NOTE_CHARS, acknowledge_alerts, acknowledge_all
 from paddock.views.alert_rules import AlertRulesView, view_rules
 from paddock.views.alerts import AlertsView, view_alerts
 from paddock.views.document import Document
@@ -53,8 +53,7 @@ def acknowledge(visit: Visit[NoQuery, AcknowledgeBody]) -> AcknowledgedView:
         raise Misuse("`alerts` were named, and `all` takes all of them", "give one or the other")
 
     def decide(board: Board) -> list[Draft]:
-        names = [alert.id for alert in open_alerts(board)] if body.all else body.alerts
-        return acknowledge_alerts(board, names, body.note) if names or not body.all else []
+        return acknowledge_all(board, body.note) if body.all else acknowledge_alerts(board, body.alerts, body.note)
 
     records = visit.workspace.record(decide)
     done = [record.event.id for record in records if isinstance(record.event, AlertAcknowledged)]
