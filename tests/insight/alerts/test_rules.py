@@ -1,5 +1,7 @@
 """What each rule sees of a fleet, and that it sees nothing else."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from paddock.config.schema import AlertRuleSettings, Config
@@ -13,6 +15,7 @@ from paddock.core.schedules import events as se
 from paddock.core.tasks.vocabulary import Outcome
 from paddock.core.tasks.vocabulary import Step as Next
 from paddock.core.trace import TokenUsage
+from paddock.insight.alerts.ended import EndedRun, EndedRuns
 from paddock.insight.trace import CostSource, Facts, ModelCall, Step
 from tests.insight.alerts.conftest import NewWorld
 from tests.insight.alerts.world import DAY, HOUR, MINUTE, World, failed_step
@@ -263,6 +266,22 @@ def test_a_day_with_little_left_to_do_costs_no_more_than_that(world: World) -> N
             world.write(ev.TaskCancelled("done"), task)
         world.looks(5 * MINUTE, every=60.0)
     assert world.raised() == []
+
+
+def test_what_a_day_has_cost_is_put_together_once_a_look(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.now += 6 * HOUR
+    world.write(ev.BudgetSet("day", money=100.0))
+    spend(world, 60.0)
+    passes: list[float] = []
+    since = EndedRuns.since
+
+    def note_pass(ended: EndedRuns, at: float) -> Sequence[EndedRun]:
+        passes.append(at)
+        return since(ended, at)
+
+    monkeypatch.setattr(EndedRuns, "since", note_pass)
+    world.looks(HOUR, every=HOUR)
+    assert passes.count(0.0) == 2, "what ended, and what a task costs"
 
 
 def test_a_model_without_a_price_is_told_once(world: World) -> None:

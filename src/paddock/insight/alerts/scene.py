@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from paddock.config.schema import Config
@@ -13,6 +14,7 @@ from paddock.core.money.prices import PriceBook
 from paddock.insight.alerts.ended import EndedRuns
 from paddock.insight.alerts.gaps import GapBook
 from paddock.insight.alerts.known_causes import KnownCauses
+from paddock.insight.alerts.spent_day import SpentDay
 from paddock.insight.alerts.working import WorkingRuns
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ class UsageRatio:
     ratio: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Scene:
     """`verdicts` are of the batches, oldest first, None where nobody can judge them: `why_none` says why. `sure` are
     the tests in which the last ones differ, taken as one. `hard_cases` are those of the last day, each with the time at
@@ -52,6 +54,11 @@ class Scene:
     verdicts: "Sequence[BatchVerdict] | None" = None
     sure: Collection[str] = ()
     why_none: str = ""
+
+    @cached_property
+    def day(self) -> SpentDay | None:
+        """What several rules look at is put together once."""
+        return SpentDay.of(self.board, self.ended, self.now)
 
     def stands(self, key: str) -> Alert | None:
         """The alert of that key that is not resolved."""
