@@ -6,10 +6,12 @@ from typing import ClassVar
 import click
 
 from paddock.cli.options import prints_json
+from paddock.cli.run_selection import selects_runs
 from paddock.cli.subcommands import SubcommandGroup
 from paddock.cli.terminal.text import cut, print_json
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import Misuse, NotFound
+from paddock.insight.selection import Selection
 
 SHOWN = 10
 
@@ -23,28 +25,14 @@ class FailuresGroup(SubcommandGroup):
 
 
 @click.group("failures", cls=FailuresGroup, invoke_without_command=True)
-@click.option(
-    "--since", metavar="TIME", help="Only runs from then on: a time such as 2026-11-15T10:00, or an age such as 7d."
-)
-@click.option("--label", metavar="NAME", help="Only this batch: `fleet`, or what was imported as NAME.")
-@click.option("--task", metavar="NAME", help="Only runs of this task.")
-@click.option("--kind", metavar="NAME", help="Only tasks of this kind.")
-@click.option("--agent", metavar="NAME", help="Only runs of this agent.")
-@click.option("--engine", metavar="NAME", help="Only runs of this engine.")
-@click.option("--model", metavar="NAME", help="Only runs of this model.")
+@selects_runs
 @click.option("--limit", type=click.IntRange(1), default=SHOWN, help=f"How many symptoms to show.  [default: {SHOWN}]")
 @click.option("--probe", metavar="ID", help="As `paddock failures probe ID`.")
 @prints_json
 @click.pass_context
 def failures_command(
     ctx: click.Context,
-    since: str | None,
-    label: str | None,
-    task: str | None,
-    kind: str | None,
-    agent: str | None,
-    engine: str | None,
-    model: str | None,
+    chosen: Selection,
     limit: int,
     probe: str | None,
     as_json: bool,
@@ -60,29 +48,24 @@ def failures_command(
         _probe(ctx, probe, as_json)
         return
     from paddock.cli.pages.failures import failure_lines
-    from paddock.core.durations import parse_moment
     from paddock.insight.dataset.current import open_current
     from paddock.insight.failures.batch import diagnose_batch
-    from paddock.insight.selection import Selection
     from paddock.views.insight.failures import Situation, view_failures
 
-    now = time.time()
-    began = None if since is None else parse_moment(since, now)
-    workspace = open_workspace(ctx)
-    where = Selection(task=task, kind=kind, agent=agent, engine=engine, model=model, label=label, since=began)
+    workspace, label = open_workspace(ctx), chosen.label
     with open_current(workspace) as dataset:
         labels = {one.label for one in dataset.labels()}
         if label is not None and label not in labels and label != "fleet":
             known = ", ".join(f"`{cut(name, 40)}`" for name in sorted(labels)[:20])
             hint = f"there are: {known}" if known else "`paddock traces import PATH --label NAME` makes one"
             raise NotFound(f"there is no batch `{cut(label, 60)}`", hint)
-        batch = diagnose_batch(dataset, where)
-    view = view_failures(batch, Situation(workspace.board().causes, now))
+        batch = diagnose_batch(dataset, chosen)
+    view = view_failures(batch, Situation(workspace.board().causes, time.time()))
     if as_json:
         print_json(view)
         return
     if not batch.runs:
-        click.echo("no runs to look at" if began is None else "no runs since then")
+        click.echo("no runs to look at" if chosen.since is None else "no runs since then")
         return
     click.echo("\n".join(failure_lines(view, limit)))
 
