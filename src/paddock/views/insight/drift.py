@@ -162,10 +162,10 @@ def view_drift(report: DriftReport) -> DriftView:
             medoid=_view_run(explanation.medoid),
             outlier=_view_run(explanation.outlier),
         ),
-        hard_cases=[_view_case(case) for case in report.hard_cases[:MOST_CASES]],
+        hard_cases=[view_case(case) for case in report.hard_cases[:MOST_CASES]],
         hard_case_count=len(report.hard_cases),
         review_queue=[_view_queued(run) for run in report.review_queue],
-        self_test=_view_self_test(report.self_test),
+        self_test=view_self_test(report.self_test),
         warnings=[printable(words, 400) for words in report.warnings],
     )
 
@@ -234,7 +234,7 @@ def _view_run(run: TypicalRun | None) -> TypicalRunView | None:
     return TypicalRunView(_name(run.run), [printable(one, 80) for one in run.path[:MOST_STEPS]], _rounded(run.distance))
 
 
-def _view_case(case: HardCase) -> HardCaseView:
+def view_case(case: HardCase) -> HardCaseView:
     return HardCaseView(case.rule.value, _name(case.run), _name(case.task), printable(case.evidence, 400))
 
 
@@ -242,7 +242,7 @@ def _view_queued(run: QueuedRun) -> QueuedRunView:
     return QueuedRunView(_name(run.run), _name(run.task), run.score, list(run.reasons))
 
 
-def _view_self_test(told: SelfTest | None) -> SelfTestView | None:
+def view_self_test(told: SelfTest | None) -> SelfTestView | None:
     if told is None:
         return None
     limits = (_rounded(told.rate), _rounded(told.low), _rounded(told.high), told.expected)

@@ -6,17 +6,23 @@ from collections.abc import Sequence
 import msgspec
 
 from paddock.core.ids import printable
-from paddock.insight.drift.report import DriftTest, HardCase, SelfTest
+from paddock.insight.drift.report import DriftTest
 from paddock.insight.report.findings import DriftPart, FailurePart, JudgedBatch
 from paddock.views.document import iso_or_none, view_of
-from paddock.views.insight.drift import difference_of, plain_words
+from paddock.views.insight.drift import (
+    HardCaseView,
+    SelfTestView,
+    difference_of,
+    plain_words,
+    view_case,
+    view_self_test,
+)
 from paddock.views.insight.failures import ClusterView, EvidenceView, MeasuresView, Situation, view_cluster
 
 MOST_EDGES = 5
 MOST_CASES = 10
 MOST_RUNS = 50
 MOST_LINES = 6
-LINE_CHARS = 240
 
 
 class CauseView(msgspec.Struct, frozen=True):
@@ -60,7 +66,7 @@ class FailuresPartView(msgspec.Struct, frozen=True):
     top: list[ClusterCard]
 
 
-class DriftTestView(msgspec.Struct, frozen=True):
+class DriftTestCard(msgspec.Struct, frozen=True):
     """`batch` and `baseline` are what was measured on both sides, where there is one number for each. `words` say what
     is compared, `difference` by how much it differs."""
 
@@ -75,7 +81,7 @@ class DriftTestView(msgspec.Struct, frozen=True):
     difference: str
 
 
-class EdgeView(msgspec.Struct, frozen=True):
+class EdgeCard(msgspec.Struct, frozen=True):
     """One step after another, with its share of all on both sides; `share` is of the whole difference."""
 
     first: str
@@ -83,13 +89,6 @@ class EdgeView(msgspec.Struct, frozen=True):
     baseline: float
     batch: float
     share: float
-
-
-class HardCaseView(msgspec.Struct, frozen=True):
-    rule: str
-    run: str
-    task: str
-    evidence: str
 
 
 class BatchView(msgspec.Struct, frozen=True):
@@ -104,23 +103,12 @@ class BatchView(msgspec.Struct, frozen=True):
     pairs: int
     missing_pairs: int
     runs: list[str]
-    tests: list[DriftTestView]
-    edges: list[EdgeView]
+    tests: list[DriftTestCard]
+    edges: list[EdgeCard]
     typical: str
     odd: str
     hard_cases: list[HardCaseView]
     warnings: list[str]
-
-
-class SelfTestView(msgspec.Struct, frozen=True):
-    """One setting divided at random: `alarms` of `splits`, where up to the rate `high` is chance."""
-
-    splits: int
-    alarms: int
-    rate: float
-    low: float
-    high: float
-    sound: bool
 
 
 class DriftPartView(msgspec.Struct, frozen=True):
@@ -164,7 +152,7 @@ def view_drift_part(part: DriftPart) -> DriftPartView:
     return DriftPartView(
         batches=[_view_batch(batch) for batch in part.batches],
         drifted=len(part.drifted),
-        self_test=None if part.self_test is None else _view_self_test(part.self_test),
+        self_test=view_self_test(part.self_test),
         problem=printable(part.problem, 400),
     )
 
@@ -182,9 +170,9 @@ def _view_batch(batch: JudgedBatch) -> BatchView:
         pairs=report.pairs,
         missing_pairs=report.missing_pairs,
         runs=[printable(run, 120) for run in batch.runs],
-        tests=[_view_test(test) for test in batch.signs],
+        tests=[_view_test_card(test) for test in batch.signs],
         edges=[
-            EdgeView(
+            EdgeCard(
                 printable(edge.first, 60),
                 printable(edge.then, 60),
                 round(edge.baseline_share, 4),
@@ -195,22 +183,11 @@ def _view_batch(batch: JudgedBatch) -> BatchView:
         ],
         typical=printable(why.medoid.run, 120) if why.medoid is not None else "",
         odd=printable(why.outlier.run, 120) if why.outlier is not None else "",
-        hard_cases=[_view_case(case) for case in report.hard_cases[:MOST_CASES]],
+        hard_cases=[view_case(case) for case in report.hard_cases[:MOST_CASES]],
         warnings=[printable(words, 300) for words in report.warnings],
     )
 
 
-def _view_test(test: DriftTest) -> DriftTestView:
+def _view_test_card(test: DriftTest) -> DriftTestCard:
     numbers = (test.p, test.q, round(test.effect, 4), test.floor, test.batch, test.baseline)
-    return DriftTestView(test.name, *numbers, plain_words(test), difference_of(test))
-
-
-def _view_case(case: HardCase) -> HardCaseView:
-    evidence = printable(case.evidence, LINE_CHARS)
-    return HardCaseView(case.rule.value, printable(case.run, 120), printable(case.task, 120), evidence)
-
-
-def _view_self_test(test: SelfTest) -> SelfTestView:
-    return SelfTestView(
-        test.splits, test.alarms, round(test.rate, 4), round(test.low, 4), round(test.high, 4), test.is_sound
-    )
+    return DriftTestCard(test.name, *numbers, plain_words(test), difference_of(test))

@@ -3,7 +3,7 @@
 from paddock.cli.terminal.text import plural
 from paddock.core.durations import format_duration
 from paddock.views.cost_report import SplitView, ThrownAwayView
-from paddock.views.insight.findings import BatchView, ClusterCard, DriftTestView
+from paddock.views.insight.findings import BatchView, ClusterCard, DriftTestCard
 from paddock.views.insight.report import ReportView
 
 UNKNOWN = "unknown"
@@ -90,7 +90,7 @@ def batch_words(batch: BatchView) -> str:
     return against
 
 
-def test_words(test: DriftTestView) -> str:
+def test_words(test: DriftTestCard) -> str:
     sides = ""
     if test.batch is not None and test.baseline is not None:
         sides = f"{test.baseline:.3g} before, {test.batch:.3g} now, "
