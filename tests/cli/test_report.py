@@ -1,9 +1,16 @@
 """`paddock report` where there is little to tell, and with what it cannot do."""
 
 import re
+from contextlib import closing
 
 import pytest
 
+from paddock.core.alerts.events import AlertRaised, AlertResolved, AlertSeverity
+from paddock.core.alerts.model import KEPT_ENDED
+from paddock.core.events import Draft
+from paddock.fleet.workspace import Workspace
+from paddock.git.repo import discover
+from paddock.store.protocol import Author
 from tests.cli.conftest import Cli
 
 EMPTY = """\
@@ -60,6 +67,17 @@ def test_what_it_cannot_do_is_refused_with_its_reason(
 ) -> None:
     said = cli("report", *words)
     assert (said.code, complaint in said.err) == (code, True), said.err
+
+
+def test_every_alert_of_its_time_is_counted_although_the_board_has_only_the_last_that_ended(cli: Cli) -> None:
+    def raise_many(_: object) -> list[Draft]:
+        kinds = [(f"a{number}", f"stuck:t{number}.1") for number in range(1, KEPT_ENDED + 21)]
+        raised = [(AlertRaised(*kind, "stuck", AlertSeverity.TICKET, "t"), AlertResolved(kind[0])) for kind in kinds]
+        return [Draft(event) for pair in raised for event in pair]
+
+    with closing(Workspace(discover(cli.top)).write()) as store:
+        store.append(raise_many, Author("daemon"))
+    assert cli.good("report", "--json").json()["alerts"]["raised"] == KEPT_ENDED + 20
 
 
 @pytest.mark.parametrize(("file", "begins"), [("w.html", "<!doctype html>"), ("w.json", "{"), ("w.txt", "# ")])

@@ -101,7 +101,6 @@ def _times(ends: Sequence[float | None], began: float, now: float) -> tuple[int,
     return tuple(bins)
 
 
-def sum_alerts(alerts: Alerts, since: float) -> AlertPart:
+def sum_alerts(alerts: Alerts, raised: int) -> AlertPart:
     standing = sorted(alerts.standing.values(), key=by_urgency)
-    raised = sum(one.raised >= since for one in (*standing, *alerts.ended))
     return AlertPart(raised, tuple(standing[:MOST_ALERTS]), max(0, len(standing) - MOST_ALERTS))

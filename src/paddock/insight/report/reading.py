@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+from paddock.core.alerts.events import AlertRaised
 from paddock.core.board import Board
 from paddock.core.events import Record
 from paddock.insight.costs.context_files import find_context_files
@@ -46,6 +47,8 @@ def read_report(workspace: "Workspace", began: float | None, now: float) -> Repo
         time, problem = read_time_use(store, board, since)
         slow = checks.find_slow_checks(in_order(store.records, checks.KINDS, board, began))
         briefs = brief_sizes(store.records)
+        # The board has the last that ended.
+        raised = sum(1 for _ in in_order(store.records, (AlertRaised.kind,), board, began))
     files = find_context_files(workspace.top, Path.home(), workspace.config)
     return Report(
         repository=workspace.repo.name,
@@ -59,7 +62,7 @@ def read_report(workspace: "Workspace", began: float | None, now: float) -> Repo
         failures=failures,
         causes=board.causes,
         drift=drift,
-        alerts=sum_alerts(board.alerts, since),
+        alerts=sum_alerts(board.alerts, raised),
         checks=tuple(slow),
         offenders=find_offenders(board, costs, fates, since),
     )
