@@ -112,7 +112,7 @@ def _place(path: str) -> Path | None:
 
 def _hint(form: str) -> str:
     if form != AUTO:
-        return f"leave out `--format {form}` to have it looked at, or run with --dry-run to try another"
+        return f"omit `--format {form}` to have the format recognized, or try another with --dry-run"
     return "convert it to JSON lines: docs/reference/traces.md says how"
 
 

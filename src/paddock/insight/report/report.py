@@ -65,5 +65,5 @@ def _trouble(report: Report) -> str:
             words.append(f" {share:.0%} of the failures {why}.")
     if report.drift.drifted:
         count = len(report.drift.drifted)
-        words.append(f" {count} batch{'es' * (count != 1)} of attempts went another way than those before.")
+        words.append(f" In {count} batch{'es' * (count != 1)} of attempts, agents behaved differently than before.")
     return "".join(words)
