@@ -35,7 +35,7 @@ NOTHING = """\
 found no run in 1 file
   skipped   1 × is not JSON: invalid character: notes.txt:1
 --- stderr
-error: no run could be read
+error: no run could be read from `notes.txt`
 
 hint: convert it to JSON lines: docs/reference/traces.md says how
 [exit 1]
@@ -97,6 +97,21 @@ def test_what_gave_nothing_fails_and_leaves_no_copy(cli: Cli) -> None:
 def test_what_cannot_be_imported_is_refused(cli: Cli, arguments: list[str], code: int, words: str) -> None:
     said = cli("traces", "import", *arguments)
     assert (said.code, words in said.err) == (code, True), said.err
+
+
+@pytest.mark.parametrize(
+    ("path", "complaint", "hint"),
+    [
+        ("empty.jsonl", "no run could be read from `empty.jsonl`", "nothing is in it: look at what was to write it"),
+        ("bare", "there is nothing to import in `bare`", "in a folder, files that end in .json or .jsonl are read"),
+        ("", "there is no file or folder ``", "name what an agent or a script has written"),
+    ],
+)
+def test_an_import_of_nothing_says_where_it_looked(cli: Cli, path: str, complaint: str, hint: str) -> None:
+    (cli.top / "empty.jsonl").touch()
+    (cli.top / "bare").mkdir()
+    said = cli("traces", "import", path)
+    assert (said.code, said.err) == (1, f"error: {complaint}\n\nhint: {hint}\n")
 
 
 def test_fleet_is_not_forgotten(cli: Cli) -> None:

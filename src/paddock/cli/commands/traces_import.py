@@ -21,6 +21,7 @@ from paddock.insight.formats.detection import AUTO, FORMATS
 from paddock.insight.formats.import_tally import ImportTally
 from paddock.insight.formats.importing import STDIN, Importer, origin_of
 from paddock.insight.formats.kept_input import KeptInput, kept_folder
+from paddock.insight.formats.sources import EMPTY
 from paddock.insight.trace import NAME_CHARS
 from paddock.views.insight.imports import view_import
 
@@ -71,7 +72,7 @@ def import_command(
     view = view_import(tally, dry_run=dry_run)
     print_json(view) if as_json else click.echo("\n".join(import_lines(view)))
     if not tally.runs and not tally.doubled:
-        raise PaddockError("no run could be read", _hint(form))
+        raise _nothing_read(tally, paths, form)
 
 
 def _take(importer: Importer, path: Path | None, form: str, label: str, workspace: Workspace, *, dry_run: bool) -> None:
@@ -102,7 +103,7 @@ def _place(path: str) -> Path | None:
         return None
     place = Path(path).expanduser()
     try:
-        exists = place.exists()
+        exists = bool(path) and place.exists()
     except (OSError, ValueError):
         exists = False
     if not exists:
@@ -110,7 +111,18 @@ def _place(path: str) -> Path | None:
     return place
 
 
-def _hint(form: str) -> str:
+def _nothing_read(tally: ImportTally, paths: tuple[str, ...], form: str) -> PaddockError:
+    where = "standard input" if paths[0] == STDIN else f"`{printable(paths[0])}`"
+    where += f" and {len(paths) - 1:,} more" if len(paths) > 1 else ""
+    if not tally.files and not tally.skipped:
+        hint = "in a folder, files that end in .json or .jsonl are read"
+        return PaddockError(f"there is nothing to import in {where}", hint)
+    return PaddockError(f"no run could be read from {where}", _hint(tally, form))
+
+
+def _hint(tally: ImportTally, form: str) -> str:
+    if set(tally.skipped) == {EMPTY}:
+        return "nothing is in it: look at what was to write it"
     if form != AUTO:
         return f"omit `--format {form}` to have the format recognized, or try another with --dry-run"
     return "convert it to JSON lines: docs/reference/traces.md says how"

@@ -27,6 +27,7 @@ UNKNOWN_RECORDS = 1_000
 LONGEST_SEQUENCE = LONGEST_LINE // 4
 """Of documents that stand one after the other, which have to be read twice."""
 MOST_FILES = 200_000
+EMPTY = "is empty"
 DEEPEST = 24
 _SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".traj", ".jsonlines"})
 
@@ -115,7 +116,7 @@ class _File:
     def read(self, lines: Iterator[RawLine]) -> Iterator[Found]:
         first = next(lines, None)
         if first is None:
-            yield Unreadable(self._place, "is empty")
+            yield Unreadable(self._place, EMPTY)
             return
         try:
             second = next(lines, None)
