@@ -35,10 +35,9 @@ EXPLAINED_SECONDS = 3600.0
 
 
 def observe_causes(look: Look) -> Sequence[Decide]:
-    """Nothing as long as no attempt has failed since the look before."""
-    if not look.ended:
-        return ()
-    return (*_settle(look.board), *_explain(look))
+    """What is diagnosed of the attempts that have failed since the look before, and of probes that are over: also of
+    those that were cancelled before they began, which end no attempt."""
+    return (*_settle(look.board), *(_explain(look) if look.ended else ()))
 
 
 def _settle(board: Board) -> Sequence[Decide]:
