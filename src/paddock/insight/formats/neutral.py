@@ -1,12 +1,10 @@
 """The neutral JSON lines: one run a line. Liberal in what it takes, since people convert with scripts of their own."""
 
 from collections.abc import Iterator, Mapping
-from functools import reduce
 
 import msgspec
 from msgspec.structs import replace
 
-from paddock.core.trace import TokenUsage
 from paddock.insight.formats.assembly import RunAssembly
 from paddock.insight.formats.bounds import (
     MOST_CALLS,
@@ -26,10 +24,9 @@ from paddock.insight.formats.neutral_fields import (
     FACT_NAMES,
     RUN_NAMES,
     by_field,
-    is_usage_name,
 )
 from paddock.insight.formats.neutral_steps import read_steps
-from paddock.insight.formats.usage_words import UsageRead, read_usage
+from paddock.insight.formats.neutral_usage import read_told_usage
 from paddock.insight.formats.words import (
     plain_key,
     read_count,
@@ -69,7 +66,7 @@ def read_neutral(record: Mapping[str, object], number: int) -> Trace:
     """`number` is the line's, which stands in for a run's name where there is none."""
     told, others = by_field(record, RUN_NAMES)
     outcome, end_state = _read_end(told, others)
-    usage, others = _read_usage(told.get("usage"), others)
+    usage, others = read_told_usage(told.get("usage"), others)
     facts, others = _read_facts(told.get("facts"), others)
     started, ended = _read_times(told, others)
     trace = Trace(
@@ -198,41 +195,6 @@ def _with_messages(trace: Trace, record: Mapping[str, object]) -> Trace:
     )
 
 
-def _read_usage(told: object, others: dict[str, object]) -> tuple[UsageRead, dict[str, object]]:
-    """From a field of its own, or from figures beside the other fields. A cost without tokens stays an attribute."""
-    beside = {key: value for key, value in others.items() if is_usage_name(key)}
-    usage = read_usage({**beside, **told} if isinstance(told, dict) else beside)
-    if usage.tokens is None:
-        usage = _sum_of_parts(told, usage)
-    if usage.tokens is not None or usage.reasoning is not None:
-        others = {key: value for key, value in others.items() if key not in beside}
-    if usage.tokens is None and usage.cost_usd is not None:
-        others["cost_usd"] = usage.cost_usd
-    tokens = usage.tokens
-    if tokens is not None and not (tokens.input_total or tokens.output or tokens.cost_usd) and not _says_zero(told):
-        # Nobody reads and writes nothing: this is how others say that they do not know.
-        return _without_tokens(usage), others
-    return usage, others
-
-
-def _sum_of_parts(told: object, usage: UsageRead) -> UsageRead:
-    """Of figures that are told by model, by provider or by call."""
-    parts = told.values() if isinstance(told, dict) else told if isinstance(told, list) else ()
-    read = [read_usage(part) for part in list(parts)[:MOST_CALLS] if isinstance(part, dict)]
-    tokens = [one.tokens for one in read if one.tokens is not None]
-    if not tokens:
-        return usage
-    return UsageRead(reduce(TokenUsage.plus, tokens), usage.reasoning, usage.cost_usd)
-
-
-def _says_zero(told: object) -> bool:
-    return isinstance(told, dict) and "input_uncached" in told
-
-
-def _without_tokens(usage: UsageRead) -> UsageRead:
-    return UsageRead(None, usage.reasoning or None, None)
-
-
 def _read_facts(told: object, others: dict[str, object]) -> tuple[Facts, dict[str, object]]:
     inner = told if isinstance(told, dict) else {}
     beside, rest = by_field(others, FACT_NAMES)
@@ -260,7 +222,7 @@ def _read_calls(value: object) -> tuple[ModelCall, ...]:
 
 def _read_call(item: dict[str, object]) -> ModelCall:
     told, others = by_field(item, CALL_NAMES)
-    usage, _ = _read_usage(told.get("usage"), others)
+    usage, _ = read_told_usage(told.get("usage"), others)
     status = read_count(told.get("status"))
     return ModelCall(
         id=name_text(told.get("id")),
