@@ -13,30 +13,16 @@ from msgspec.structs import replace
 from paddock.insight.dataset.dataset import load_symbols
 from paddock.insight.dataset.fates import ChangeFates
 from paddock.insight.dataset.growing import GrowingTrace
+from paddock.insight.dataset.inserts import insert_calls, insert_steps, put_run, time_of
 from paddock.insight.dataset.lock import WAIT_SECONDS, DatasetLock
 from paddock.insight.dataset.progress import Progress, read_progress, write_progress
-from paddock.insight.dataset.rows import (
-    CALL_COLUMNS,
-    STEP_COLUMNS,
-    call_of,
-    call_row,
-    decode_kept,
-    encode_kept,
-    step_of,
-    step_row,
-)
+from paddock.insight.dataset.rows import CALL_COLUMNS, STEP_COLUMNS, call_of, decode_kept, encode_kept, step_of
 from paddock.insight.dataset.schema import TABLES, connect, is_empty, require_version
 from paddock.insight.dataset.trouble import Explained, damaged
 from paddock.insight.paths import CLOSING_STEPS, Symbols, keep
-from paddock.insight.trace import EXTRACTOR_VERSION, KeptTrace, ModelCall, Result, Step, Trace
+from paddock.insight.trace import KeptTrace, ModelCall, Result, Step, Trace
 
-_INSERT_STEP = f"INSERT INTO step(run, seq, {STEP_COLUMNS}) VALUES({','.join('?' * 12)})"
-_INSERT_CALL = f"INSERT INTO call(run, seq, {CALL_COLUMNS}) VALUES({','.join('?' * 13)})"
-_RUN_COLUMNS = (
-    "key, label, run, task, kind, agent, engine, model, at, outcome, steps, calls, extractor, source, kept, tail"
-)
 _RETELL = "UPDATE run SET task=?, kind=?, agent=?, engine=?, model=?, at=?, outcome=?, kept=?, tail=? WHERE key=?"
-_PUT_RUN = f"INSERT OR REPLACE INTO run({_RUN_COLUMNS}) VALUES({','.join('?' * 16)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +81,9 @@ class DatasetWriter:
         with self._explained:
             self._begin()
             key = self._clear(trace.label, trace.run)
-            self._insert_steps(key, trace.steps, 0)
-            self._insert_calls(key, trace.calls, 0)
-            self._put_run(keep(trace, key, self.symbols), len(trace.calls), source)
+            insert_steps(self._db, key, trace.steps, 0, self.symbols)
+            insert_calls(self._db, key, trace.calls, 0)
+            put_run(self._db, keep(trace, key, self.symbols), len(trace.calls), source)
         return key
 
     def begin_source(self, batch: str, path: str, label: str, at: float) -> int:
@@ -153,10 +139,10 @@ class DatasetWriter:
         """The run as it is by now: these steps and calls are new."""
         with self._explained:
             self._begin()
-            self._insert_steps(growing.key, steps, growing.step_count)
-            self._insert_calls(growing.key, calls, growing.call_count)
+            insert_steps(self._db, growing.key, steps, growing.step_count, self.symbols)
+            insert_calls(self._db, growing.key, calls, growing.call_count)
             growing.extend(steps, calls, self.symbols)
-            self._put_run(growing.kept(trace), growing.call_count)
+            put_run(self._db, growing.kept(trace), growing.call_count)
 
     def retell(self, kept: KeptTrace) -> None:
         """The same run with other words about it: its steps stay, and so does who has extracted them."""
@@ -286,26 +272,7 @@ class DatasetWriter:
         rows = self._db.execute(sql, (kept.key, CLOSING_STEPS)).fetchall()
         return tuple(step_of(row, self.symbols) for row in reversed(rows))
 
-    def _insert_steps(self, key: int, steps: Sequence[Step], first: int) -> None:
-        rows = (step_row(step, key, seq, self.symbols) for seq, step in enumerate(steps, first))
-        self._db.executemany(_INSERT_STEP, rows)
-
-    def _insert_calls(self, key: int, calls: Sequence[ModelCall], first: int) -> None:
-        if calls:
-            self._db.executemany(_INSERT_CALL, (call_row(call, key, seq) for seq, call in enumerate(calls, first)))
-
-    def _put_run(self, kept: KeptTrace, calls: int, source: int | None = None) -> None:
-        trace = kept.trace
-        blob, tail = encode_kept(kept)
-        names = (trace.label, trace.run, trace.task, trace.kind, trace.agent, trace.engine, trace.model)
-        counts = (kept.step_count, calls, EXTRACTOR_VERSION, source)
-        self._db.execute(_PUT_RUN, (kept.key, *names, time_of(trace), trace.outcome.value, *counts, blob, tail))
-
     def _save_symbols(self) -> None:
         new = [(code, self.symbols.text(code)) for code in range(self._saved, len(self.symbols))]
         self._db.executemany("INSERT INTO symbol(code, text) VALUES(?,?)", new)
         self._saved = len(self.symbols)
-
-
-def time_of(trace: Trace) -> float | None:
-    return trace.ended if trace.ended is not None else trace.started
