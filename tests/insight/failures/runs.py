@@ -9,7 +9,7 @@ from paddock.insight.failures.vocabulary import FailureCause
 from paddock.insight.paths import Symbols, keep
 from paddock.insight.trace import KeptTrace, Result, Step, StepStatus, Trace
 
-MINUTE = 60.0
+MINUTE, HOUR = 60.0, 3_600.0
 START = 1_790_000_000.0
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from paddock.insight.failures.diagnose import diagnose
 from paddock.insight.failures.vocabulary import FailureCause
 from paddock.insight.trace import EndState, KeptTrace, Result
-from tests.insight.failures.runs import MINUTE, START, a_run, causes, failing, only, steps
+from tests.insight.failures.runs import HOUR, MINUTE, START, a_run, causes, failing, only, steps
 
 LINES = st.sampled_from(
     [
@@ -157,8 +157,97 @@ def test_a_port_that_was_fought_over_is_named() -> None:
 
 
 def test_errors_in_the_course_of_the_work_are_the_works_own() -> None:
-    worked = [a_run(number, tail="ModuleNotFoundError: No module named 'yaml'", steps=steps(9)) for number in range(3)]
+    met = "\n".join(["ModuleNotFoundError: No module named 'yaml'", *["collected what is there"] * 9])
+    worked = [a_run(number, tail=met, steps=steps(9)) for number in range(3)]
     assert set(causes(worked).values()) == {FailureCause.UNKNOWN}
+
+
+def test_what_a_run_ends_with_counts_even_if_it_had_worked() -> None:
+    worked = [a_run(number, tail="ModuleNotFoundError: No module named 'yaml'", steps=steps(9)) for number in range(3)]
+    assert set(causes(worked).values()) == {FailureCause.DEPENDENCY}
+
+
+def test_what_a_model_says_of_a_trouble_is_not_yet_one() -> None:
+    said = (
+        "● Good, that works. Next: the error path when the disk is full.",
+        "I'll add the 429 handling now: the middleware answers `Too Many Requests`.",
+        "thinking: the database is locked only in the test, so let me look at the fixture.",
+    )
+    assert set(causes(failing(range(3), *said)).values()) == {FailureCause.UNKNOWN}
+    told = failing(
+        range(3), *said, "fatal: unable to access 'https://git.example/': Could not resolve host: git.example"
+    )
+    assert set(causes(told).values()) == {FailureCause.NETWORK}
+
+
+def test_what_a_model_says_of_itself_counts() -> None:
+    runs = failing(range(3), "● I've outlined the approach above. Would you like me to proceed with it?")
+    assert set(causes(runs).values()) == {FailureCause.MODEL}
+
+
+def test_lines_that_runs_show_which_do_well_say_nothing_unless_a_run_ends_with_them() -> None:
+    line, rest = "cache: No space left on device, going on without", ["step done"] * 9
+    well = [a_run(number, fails=False, tail="\n".join([line, *rest])) for number in range(10, 20)]
+    assert set(causes(well + failing(range(3), line, *rest)).values()) == {FailureCause.UNKNOWN}
+    assert set(causes(well + failing(range(3), *rest, line)).values()) == {FailureCause.SATURATION}
+
+
+def test_tests_that_pass_and_layers_that_are_there_are_no_trouble() -> None:
+    runs = failing(
+        range(3),
+        "tests/test_disk.py::test_no_space_left_is_reported PASSED [ 54%]",
+        "test net::connection_refused_is_wrapped ... ok",
+        "[ OK ] AllocTest.OutOfMemoryIsThrown (2 ms)",
+        "d10e53720af4: Already exists",
+        "debconf: delaying package configuration, since apt-utils is not installed",
+    )
+    assert set(causes(runs).values()) == {FailureCause.UNKNOWN}
+
+
+def test_a_refusal_is_of_the_account_that_met_it_however_it_is_worded() -> None:
+    words = ("429 Too Many Requests", "Quota exceeded for tokens per minute", "ThrottlingException: please slow down")
+    runs = [a_run(number, account=f"team-{number % 2}", tail=words[number % 3]) for number in range(12)]
+    assert sorted((cluster.account, len(cluster.runs)) for cluster in diagnose(runs)) == [("team-0", 6), ("team-1", 6)]
+
+
+def test_a_machine_is_full_by_itself() -> None:
+    runs = [a_run(number, host=f"build-{number % 2}", tail="No space left on device") for number in range(6)]
+    assert sorted(cluster.host for cluster in diagnose(runs)) == ["build-0", "build-1"]
+
+
+def test_a_host_that_lost_the_network_lost_it_once_whatever_noticed() -> None:
+    words = ("Could not resolve host: a.example", "TLS handshake timeout", "connect ENETUNREACH 10.0.0.1:443")
+    runs = [a_run(number, host="build-1", tail=words[number % 3]) for number in range(6)]
+    late = [
+        a_run(number, host="build-1", tail=words[0], started=START + 10 * HOUR, ended=START + 11 * HOUR)
+        for number in range(10, 12)
+    ]
+    assert sorted(len(cluster.runs) for cluster in diagnose(runs + late)) == [2, 6]
+
+
+def test_what_one_task_lacks_is_one_gap_whichever_program_notices() -> None:
+    words = ("bash: poetry: command not found", "error: Recipe `bootstrap` failed on line 7 with exit code 127")
+    runs = [a_run(number, task="cli", tail=words[number % 2]) for number in range(6)]
+    assert (only(runs).cause, len(only(runs).runs)) == (FailureCause.DEPENDENCY, 6)
+
+
+def test_one_model_that_refuses_task_after_task_is_the_trouble_and_one_refused_task_is_its_own() -> None:
+    words = "API Error: this request appears to violate our Usage Policy"
+    refusing = [a_run(number, model="opus", tail=words) for number in range(4)]
+    refused = [a_run(number, task="exploit", model=("opus", "gpt")[number % 2], tail=words) for number in range(4)]
+    assert only(refusing).cause is FailureCause.MODEL
+    assert set(causes(refused).values()) == {FailureCause.TASK}
+
+
+def test_a_hard_task_of_which_one_in_five_attempts_goes_well_is_not_fought_over() -> None:
+    attempts = [
+        a_run(
+            10 * group + one, task="hard", fails=one > 0, started=START + group * HOUR, ended=START + group * HOUR + 60
+        )
+        for group in range(2)
+        for one in range(5)
+    ]
+    assert FailureCause.CONTENTION not in set(causes(attempts).values())
 
 
 def test_what_every_attempt_at_a_task_lacks_is_a_dependency_all_the_same() -> None:

@@ -10,21 +10,11 @@ from enum import IntEnum
 from hashlib import blake2b
 
 from paddock.core.trace import TokenUsage
+from paddock.insight.model_provider import provider_of
 from paddock.insight.trace import Facts, ModelCall, Result, Step, StepStatus, Trace
 
 SCHEMA_URL = "https://opentelemetry.io/schemas/1.41.0"
 """The conventions for generative AI are in development: this is the version whose names these are."""
-_PROVIDERS = (
-    ("anthropic", ("claude", "opus", "sonnet", "haiku", "anthropic")),
-    ("openai", ("gpt", "o1", "o3", "o4", "codex", "openai", "davinci")),
-    ("gcp.gemini", ("gemini", "gemma")),
-    ("mistral_ai", ("mistral", "codestral", "devstral", "mixtral", "magistral")),
-    ("deepseek", ("deepseek",)),
-    ("x_ai", ("grok",)),
-    ("cohere", ("command-", "cohere")),
-    ("groq", ("groq",)),
-    ("perplexity", ("sonar",)),
-)
 OTHER_PROVIDER = "_OTHER"
 
 Value = str | bool | int | float | Sequence[str]
@@ -84,12 +74,6 @@ def spans_of(trace: Trace) -> list[Span]:
     return spans
 
 
-def provider_of(model: str) -> str:
-    """Judged by the model's name."""
-    low = model.lower().rpartition("/")[2] or model.lower()
-    return next((name for name, starts in _PROVIDERS if low.startswith(starts)), OTHER_PROVIDER)
-
-
 def _times(trace: Trace) -> Iterator[float | None]:
     yield from (step.at for step in trace.steps)
     yield from (call.at for call in trace.calls)
@@ -100,7 +84,7 @@ def _root(trace: Trace, identity: bytes, span: bytes, start: int, end: int) -> S
     failed = trace.outcome is Result.FAILURE
     attributes = {
         "gen_ai.operation.name": "invoke_agent",
-        "gen_ai.provider.name": provider_of(trace.model),
+        "gen_ai.provider.name": provider_of(trace.model) or OTHER_PROVIDER,
         "gen_ai.agent.name": name,
         "gen_ai.agent.version": trace.engine_version,
         "gen_ai.request.model": trace.model,
@@ -152,7 +136,7 @@ def _chat(call: ModelCall, trace: Trace, identity: bytes, root: bytes, number: i
     refused = call.status is not None and call.status >= 400
     attributes = {
         "gen_ai.operation.name": "chat",
-        "gen_ai.provider.name": provider_of(model),
+        "gen_ai.provider.name": provider_of(model) or OTHER_PROVIDER,
         "gen_ai.request.model": model,
         "gen_ai.response.model": call.model,
         "gen_ai.response.id": call.id,

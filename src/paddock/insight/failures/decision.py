@@ -17,10 +17,11 @@ from paddock.insight.trace import EndState, Result, Trace
 
 WAITING_SHARE = 0.5
 RECURS = 0.6
-SELDOM = 0.3
 BURST = 3.0
 """INSIGHT's own numbers: half of the time in backoff, a dependency recurs on .76 of the attempts and a limit on .11,
 and what hits a host comes in a burst."""
+SURE_GROUPS = 4
+"""That one attempt of each comes through so often is chance in less than one of twenty cases, however hard a task is."""
 MAJORITY = 0.5
 MANY_TASKS = 3
 _OBJECTS = frozenset({"missing-command"})
@@ -119,7 +120,7 @@ def _contention(case: Case) -> Verdict | None:
     if case.most(case.heard) is Class.CONTENTION and measures.all_but_one:
         words = f"all but one of the concurrent attempts failed, {measures.all_but_one} times"
         return Verdict(Class.CONTENTION, Class.CONTENTION, words, 0.8)
-    if measures.groups >= 2 and measures.all_but_one == measures.groups and not +case.said:
+    if measures.groups >= SURE_GROUPS and measures.all_but_one == measures.groups and not +case.heard:
         words = f"all but one of the concurrent attempts failed, {measures.all_but_one} times"
         return Verdict(Class.CONTENTION, Class.CONTENTION, words, 0.6)
     return None
@@ -160,21 +161,43 @@ def _recurring_dependency(case: Case) -> Verdict | None:
     """What agents meet in their work is theirs to solve, unless the same task meets it again and again."""
     recurs = case.measures.recurrence or 0.0
     missing = sum(_is_missing(reading) for reading in case.readings)
-    if missing > MAJORITY * case.size and case.size >= 3 and recurs >= RECURS:
+    if missing > MAJORITY * case.size and case.size >= 3 and (recurs >= RECURS or _is_one_task(case)):
         return Verdict(Class.DEPENDENCY, Class.DEPENDENCY, "attempts at the same task meet it again", 0.5)
     return None
+
+
+def _is_one_task(case: Case) -> bool:
+    """Whether several engines or models fail alike at one task."""
+    traces = [reading.kept.trace for reading in case.readings]
+    return len({trace.task for trace in traces} - {""}) == 1 and is_too_much(traces, len(traces))
+
+
+def _refusing_model(case: Case) -> Verdict | None:
+    """A task that is refused is that task's trouble, unless one model refuses one task after the other."""
+    refused = [reading.kept.trace for reading in case.readings if _has_sign(reading, "refused-by-policy")]
+    models = {trace.model or trace.engine for trace in refused}
+    if (
+        len(refused) > MAJORITY * case.size
+        and len(models) == 1
+        and len({trace.task for trace in refused}) >= MANY_TASKS
+    ):
+        return Verdict(Class.MODEL, Class.MODEL, "one model refuses several tasks", _sure(case))
+    return None
+
+
+def _has_sign(reading: Reading, name: str) -> bool:
+    return reading.root is not None and reading.root.sign is not None and reading.root.sign.name == name
 
 
 def _task(case: Case) -> Verdict | None:
     """One task that several engines or models fail, whatever the time."""
     if case.most(case.said) is Class.TASK:
         return Verdict(Class.TASK, Class.TASK, "the task asks for more than one run can do", _sure(case))
-    if +case.said:
+    if +case.said or case.most(case.heard) not in (None, Class.TASK):
         return None
     traces = [reading.kept.trace for reading in case.readings]
-    tasks = {trace.task for trace in traces}
     recurs = case.measures.recurrence or 0.0
-    if len(tasks) == 1 and "" not in tasks and recurs >= RECURS / 2 and is_too_much(traces, len(traces)):
+    if _is_one_task(case) and recurs >= RECURS / 2:
         doers = len({(trace.engine, trace.model) for trace in traces})
         return Verdict(Class.TASK, Class.TASK, f"{doers} engines or models fail at this task alike", 0.6)
     return None
@@ -190,7 +213,9 @@ def _model(case: Case) -> Verdict | None:
     doers = {(trace.engine, trace.model) for trace in traces}
     tasks = {trace.task for trace in traces}
     well = all(
-        trace.end_state is EndState.OK and trace.outcome is Result.FAILURE and not trace.error.strip()
+        trace.end_state in (EndState.OK, EndState.GAVE_UP)
+        and trace.outcome is Result.FAILURE
+        and not trace.error.strip()
         for trace in traces
     )
     if well and len(doers) == 1 and len(tasks) >= MANY_TASKS and traces[0].engine + traces[0].model:
@@ -215,6 +240,7 @@ _RULES: tuple[Callable[[Case], Verdict | None], ...] = (
     _said(Class.NETWORK, "somebody could not be reached"),
     _said(Class.DEPENDENCY, "something is missing in the environment, or does not fit"),
     _recurring_dependency,
+    _refusing_model,
     _task,
     _model,
 )

@@ -12,13 +12,14 @@ from typing import TypeAlias
 
 from paddock.insight.failures.cluster import Cluster
 from paddock.insight.failures.decision import Verdict, case_of, decide, is_too_much
+from paddock.insight.failures.everyday import everyday_lines
 from paddock.insight.failures.evidence import evidence_for
 from paddock.insight.failures.failed import ended_at, has_failed
 from paddock.insight.failures.likeness import Features, alike
 from paddock.insight.failures.measures import Exposure, measure
 from paddock.insight.failures.phrases import SignBook
+from paddock.insight.failures.places import by_place, resource_at
 from paddock.insight.failures.reading import Reading, read_run
-from paddock.insight.failures.resources import resource_of
 from paddock.insight.failures.salience import Reader, book
 from paddock.insight.failures.sources import Sources
 from paddock.insight.failures.templates import Templates
@@ -43,38 +44,55 @@ def diagnose(
     for reading in readings:
         by_class[reading.cause, reading.never_ran].append(reading)
     clusters = [
-        _cluster(part, exposure)
-        for members in by_class.values()
-        for group in alike(_features(members))
-        for part in _by_task([members[number] for number in group], exposure)
+        _cluster(group, exposure)
+        for (cause, _), members in by_class.items()
+        for group in _groups(members, exposure if cause is FailureCause.UNKNOWN else None)
     ]
     return tuple(sorted(_with_unique_ids(clusters), key=lambda cluster: (-len(cluster.runs), cluster.id)))
 
 
 def _read(runs: Sequence[KeptTrace], refusals: Refusals | None, reader: Reader) -> list[Reading]:
-    sources = Sources(runs)
+    sources, everyday = Sources(runs), everyday_lines(runs, reader)
     return [
-        read_run(kept, reader, refusals(kept) if refusals is not None else (), tells_steps=sources.would_tell(kept))
+        read_run(
+            kept,
+            reader,
+            refusals(kept) if refusals is not None else (),
+            tells_steps=sources.would_tell(kept),
+            everyday=everyday,
+        )
         for kept in runs
         if has_failed(kept)
     ]
 
 
-def _by_task(readings: list[Reading], exposure: Exposure) -> list[list[Reading]]:
-    """Where no line tells anything, what several engines or models fail at again and again is the task's own."""
-    if any(reading.root is not None for reading in readings):
-        return [readings]
+def _groups(members: list[Reading], exposure: Exposure | None) -> list[list[Reading]]:
+    """With `exposure`, what several engines or models fail at again and again is the task's own, however it fails."""
+    own = _tasks_of_their_own(members, exposure) if exposure is not None else []
+    taken = {id(reading) for group in own for reading in group}
+    rest = [reading for reading in members if id(reading) not in taken]
+    groups = by_place(rest, alike(_features(rest)))
+    return [*own, *(_by_environment(groups) if members[0].cause is FailureCause.DEPENDENCY else groups)]
+
+
+def _by_environment(groups: Sequence[list[Reading]]) -> list[list[Reading]]:
+    """What is missing for one task alone is one gap in its environment, whichever program notices it first."""
+    found: dict[tuple[object, ...], list[Reading]] = defaultdict(list)
+    for number, group in enumerate(groups):
+        tasks = {reading.kept.trace.task for reading in group}
+        found[(tasks.pop(),) if len(tasks) == 1 and "" not in tasks else (number,)] += group
+    return list(found.values())
+
+
+def _tasks_of_their_own(readings: list[Reading], exposure: Exposure) -> list[list[Reading]]:
     of_task: dict[str, list[Reading]] = defaultdict(list)
     for reading in readings:
         of_task[reading.kept.trace.task].append(reading)
-    own = [
+    return [
         members
         for task, members in of_task.items()
         if task and is_too_much([reading.kept.trace for reading in members], exposure.counts["task"][task])
     ]
-    taken = {id(reading) for members in own for reading in members}
-    rest = [reading for reading in readings if id(reading) not in taken]
-    return [*own, rest] if rest else own
 
 
 def _features(members: Sequence[Reading]) -> list[Features]:
@@ -109,7 +127,7 @@ def _cluster(readings: list[Reading], exposure: Exposure) -> Cluster:
         evidence=evidence_for(readings, verdict, measures),
         confidence=verdict.confidence,
         tied=verdict.tied,
-        resource=_usual(found for reading in readings if (found := _resource(reading))),
+        resource=_usual(found for reading in readings if (found := resource_at(reading))),
         sign=sign,
         engine=_common(traces, "engine"),
         model=_common(traces, "model"),
@@ -138,13 +156,6 @@ def _sign(readings: Sequence[Reading], verdict: Verdict) -> tuple[str, str]:
     ]
     counts = Counter(signs)
     return min(counts, key=lambda one: (-counts[one], one), default=("", ""))
-
-
-def _resource(reading: Reading) -> str:
-    root = reading.root
-    if root is None or root.sign is None or reading.cause is not FailureCause.CONTENTION:
-        return ""
-    return resource_of(root.line.text, root.sign.name)
 
 
 def _common(traces: Sequence[Trace], name: str) -> str:

@@ -17,6 +17,7 @@ LINE_CHARS = 4_000
 CUT = " … "
 FEW_LINES = 3
 LATE_LINES = 15
+CLOSING_LINES = 6
 LAST_LINES = 2
 WINDOW_LINES = 60
 ERROR_LINES = 40
@@ -37,10 +38,13 @@ _HINTS = (
     "try ",
 )
 _NOTHING = frozenset({"unset", "none", "null", "unknown", "n/a", "false", "error", "failed", "failure"})
-_TRIED_AGAIN = ("retrying (retry", "warning: retrying", "will retry", "retrying in", "reconnecting")
+_TRIED_AGAIN = ("retrying", "will retry", "reconnecting", "trying again in")
 _LAST_TRY = "retry(total=0"
 _COMPARED = ("expected:", "received:", "actual:", "got:", "want:", "wanted:")
 """How test runners list what they wanted beside what they got."""
+_PASSED = ("[ RUN ]", "[ OK ]", "--- PASS", "=== RUN", "PASS ", "ok ")
+_ROUTINE = ("debconf: delaying", "debconf: unable to initialize", "warning: running pip as")
+LAYER_ID = 12
 _DONE = ("✅", "✓", "✔", "☑")
 _CODE = (
     "raise ",
@@ -63,13 +67,15 @@ _FRAMES = ('file "', "at ", "in <module>", "^^^", "~~~", "...<", "from /", "goro
 @dataclass(frozen=True, slots=True)
 class Line:
     """`where` is as in Evidence; `place` grows from the first of the window to the last. `is_word`: the harness says
-    it in so few lines that each counts, whatever it says. `is_late`: hardly anything came after it."""
+    it in so few lines that each counts, whatever it says. `is_late`: not much came after it. `is_closing`: it is among
+    the very last lines of the output, with which it ended."""
 
     text: str
     where: str
     place: int
     is_word: bool = False
     is_late: bool = True
+    is_closing: bool = False
 
     @property
     def is_cut(self) -> bool:
@@ -87,8 +93,16 @@ def window_of(kept: KeptTrace, refused: Sequence[int] = ()) -> tuple[Line, ...]:
     found += [(f"HTTP {status}", CALL) for status in refused[-3:]]
     found += [(text, OUTPUT if is_terminal else ERROR) for text in said]
     is_brief, late = len(said) <= FEW_LINES, len(found) - len(said) - LATE_LINES
+    closing = max((place for place, (_, where) in enumerate(found) if where == OUTPUT), default=0) - CLOSING_LINES
     return tuple(
-        Line(text, where, place, is_word=is_brief and where == ERROR, is_late=place >= late)
+        Line(
+            text,
+            where,
+            place,
+            is_word=is_brief and where == ERROR,
+            is_late=place >= late,
+            is_closing=where == OUTPUT and place > closing,
+        )
         for place, (text, where) in enumerate(found)
     )
 
@@ -136,15 +150,27 @@ def _goes_on(line: str) -> bool:
 
 def _is_noise(line: str) -> bool:
     low = line[:80].lower()
-    if low.startswith((*_HINTS, *_FRAMES, *_COMPARED)):
+    if low.startswith((*_HINTS, *_FRAMES, *_COMPARED, *_ROUTINE)) or _is_layer(low):
         return True
-    return _is_code(low) or _is_prompt(line) or (not low.isascii() and any(mark in line[:8] for mark in _DONE))
+    ticked = not low.isascii() and any(mark in line[:8] for mark in _DONE)
+    return ticked or _is_code(low) or _is_prompt(line) or _has_passed(line)
+
+
+def _has_passed(line: str) -> bool:
+    """A test that went well, whatever it is about: as pytest, Rust, Go, GoogleTest and TAP tell it."""
+    return line.startswith(_PASSED) or line.endswith((" ... ok", " PASSED")) or ("::" in line and " PASSED " in line)
+
+
+def _is_layer(low: str) -> bool:
+    """Of an image that is pulled, one that was there: `d10e53720af4: Already exists`."""
+    name, _, rest = low.partition(": ")
+    return rest == "already exists" and len(name) == LAYER_ID
 
 
 def _is_tried_again(line: str) -> bool:
     """What somebody goes on to try matters only where nothing came of it: where it is the last that is heard."""
     low = line[:80].lower()
-    return ("retry" in low or "reconn" in low) and _LAST_TRY not in low and any(map(low.__contains__, _TRIED_AGAIN))
+    return _LAST_TRY not in low and any(map(low.__contains__, _TRIED_AGAIN))
 
 
 def _is_code(low: str) -> bool:
@@ -156,7 +182,7 @@ def _is_code(low: str) -> bool:
 
 def _is_prompt(line: str) -> bool:
     """A command behind the prompt of a shell: `root@24cf:/app# make`, `$ make`."""
-    return line.startswith(("$ ", "# ", "+ ", "% ")) or _is_shell(line)
+    return line.startswith(("$ ", "+ ", "% ")) or (line.startswith("# ") and not line[2:3].isupper()) or _is_shell(line)
 
 
 def _is_shell(line: str) -> bool:

@@ -1,6 +1,6 @@
 """What is read of one failed run before runs are compared: its lines, the one at the root of it, the one that shows."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 
 from paddock.insight.failures.lines import CALL, ERROR, OUTPUT, STEP, Line, window_of
@@ -29,7 +29,14 @@ _END_WORDS = {
     EndState.OVERLOADED: "met an overloaded provider",
     EndState.KILLED: "was killed",
 }
-_END_CAUSES = {EndState.THROTTLED: FailureCause.RATE_LIMIT, EndState.OVERLOADED: FailureCause.OVERLOAD}
+_END_CAUSES = {
+    EndState.THROTTLED: FailureCause.RATE_LIMIT,
+    EndState.OVERLOADED: FailureCause.OVERLOAD,
+    EndState.BUDGET: FailureCause.TASK,
+}
+_AGENT_MARKS = ("●", "⏺", "✻", "✽", "✢")
+"""What agents put before what they say and do, on the screen."""
+_MARKED_LINES = 2
 _VAGUE = frozenset({"absent", "unfit-object"})
 _VAGUE_AT_WORK = _VAGUE | {"missing-file", "exists-already", "missing-service"}
 _STARTED = frozenset({EndState.OK, EndState.GAVE_UP, EndState.TIMEOUT, EndState.BUDGET})
@@ -75,12 +82,21 @@ class Reading:
         return 0 if self.root is None else self.root.strength
 
 
-def read_run(kept: KeptTrace, reader: Reader, refused: Sequence[int], *, tells_steps: bool) -> Reading:
-    """`tells_steps`: other runs of the same source have steps, so that one without any made none."""
+def read_run(
+    kept: KeptTrace, reader: Reader, refused: Sequence[int], *, tells_steps: bool, everyday: Container[str] = ()
+) -> Reading:
+    """`tells_steps`: other runs of the same source have steps, so that one without any made none. `everyday` are the
+    templates of lines that mean nothing unless a run ends with them."""
     window = window_of(kept, refused)
     work = _work_of(kept)
     read = (reader.salient(line, kept.trace.task, work) for line in window)
-    lines = tuple(found for found in read if found is not None and (found.tells or not _is_work(found, work)))
+    lines = tuple(
+        found
+        for found in read
+        if found is not None
+        and (found.tells or not _is_work(found, work))
+        and (found.line.is_closing or found.line.where not in (OUTPUT, STEP) or found.template not in everyday)
+    )
     root = _root_of(lines) or _last_resort(window, lines, work)
     symptom, key = _symptom_of(kept, lines)
     spoke = _has_spoken(kept, window, lines, refused, tells_steps=tells_steps)
@@ -201,8 +217,10 @@ def _has_spoken(
         return True
     if trace.end_state is EndState.NEVER_RAN or trace.model_calls == 0:
         return False
+    if sum(line.where == OUTPUT and line.text.startswith(_AGENT_MARKS) for line in window) >= _MARKED_LINES:
+        return True
     if tells_steps:
-        return shows_speech(window)
+        return shows_speech(line.text for line in window if line.where in (OUTPUT, ERROR))
     return None
 
 

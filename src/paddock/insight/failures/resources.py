@@ -26,7 +26,7 @@ def resource_of(line: str, sign: str) -> str:
 
 def _ports(line: str) -> Iterator[str]:
     """A number after the word port, or the one after a host."""
-    words = [word.rstrip(":").strip(_STRIP) for word in line.split()]
+    words = [word.rstrip(":").strip(_STRIP).removesuffix("/tcp").removesuffix("/udp") for word in line.split()]
     for before, word in zip(["", *words], words, strict=False):
         names_it = before.lower().rstrip("=") in _BEFORE or _HOST.fullmatch(before)
         if names_it and _is_port(word.lstrip(":")):

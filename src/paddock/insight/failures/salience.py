@@ -8,6 +8,7 @@ from functools import cache
 from paddock.insight.failures.lines import CALL, OUTPUT, STEP, Line
 from paddock.insight.failures.masks import mask
 from paddock.insight.failures.phrases import Sign, SignBook, words_in
+from paddock.insight.failures.speech import is_speech
 from paddock.insight.failures.vocabulary import FailureCause
 
 _SALIENT = frozenset(
@@ -17,10 +18,22 @@ _SALIENT = frozenset(
     b" unsupported violation".split()
 )
 _SALIENT_ENDING = re.compile(rb"(?:error|exception|failure|timeout) ")
-_NAMING = frozenset({"missing-module", "missing-command", "missing-library", "port-in-use", "name-in-use"})
+_NAMING = frozenset(
+    {
+        "missing-module",
+        "missing-command",
+        "missing-library",
+        "wrong-version",
+        "missing-data",
+        "port-in-use",
+        "name-in-use",
+    }
+)
 """Signs of which what is quoted matters: another module is another cause."""
 _TESTED = "E "
 """What pytest quotes of a test that failed: the test may be of just such an error."""
+_OF_MODELS = frozenset({FailureCause.MODEL, FailureCause.TASK})
+"""What a model itself may say of why it failed."""
 _GUESS = ("warning:", "warn ", "[warn", "warn:", "deprecat", "debug", "info:", "[info")
 MOST_WORDS = 40
 
@@ -83,6 +96,8 @@ class Reader:
             known = sign, sign is not None or _is_salient(words)
             self._signs[line.text] = known
         sign, is_salient = known
+        if line.where == OUTPUT and (sign is None or sign.cause not in _OF_MODELS) and is_speech(line.text):
+            return None
         if not is_salient and not line.is_word:
             return None
         template = mask(line.text, task, keeps_quoted=sign is not None and sign.name in _NAMING)
@@ -112,9 +127,9 @@ def _strength(sign: Sign, line: Line, work: Work) -> int:
     doubts = int(line.where in (STEP, CALL) or line.text[:24].lower().startswith(_GUESS))
     doubts += 2 * line.text.startswith(_TESTED)
     if sign.cause is FailureCause.DEPENDENCY and (
-        line.where == STEP or (work is not Work.NONE and line.where == OUTPUT)
+        line.where == STEP or (work is not Work.NONE and line.where == OUTPUT and not line.is_closing)
     ):
         return int(sign.strength > 1 or sign.name in _NAMING)
-    if line.where == OUTPUT:
+    if line.where == OUTPUT and not line.is_closing:
         doubts += 2 if work is Work.ENDED else work is Work.BROKEN_OFF and not line.is_late
     return max(0, sign.strength - doubts)

@@ -60,17 +60,21 @@ SIGNS = (
         listed(
             """
             tls handshake; ssl handshake; handshake timeout; handshake timed out; handshake failure; handshake
-            failed; certificate verify failed; certificateverifyfailed; certificate verification failed;
-            certificate validation; certificate is not trusted; certificate has expired; certificate expired;
-            cert has expired; certificate signed by unknown authority; certificate is not valid; certificate
-            problem; certificate chain; invalid certificate; invalid peer certificate; unknownissuer; local
-            issuer certificate; verify the first certificate; unable to verify leaf signature; self signed
-            certificate; self signed cert; depth zero self signed; ca certificate; ssl error; sslerror; ssl
-            errno; sslcertverificationerror; sslzeroreturnerror; sslv3 alert; tlsv1 alert; ssl routines; ssl
-            connect; ssl protocol error; tls error; tls connection was non properly terminated; tls packet; tls
-            alert; gnutls; schannel; pkix path building failed; sslhandshakeexception; sun security; server
-            certificate; unable to get local issuer; err cert; err ssl; ssl unexpected eof; eof occurred in
-            violation of protocol
+            failed; certificate verify failed; certificateverifyfailed; certificate verification failed; certificate
+            validation; certificate is not trusted; certificate has expired; certificate expired; cert has expired;
+            certificate signed by unknown authority; certificate is not valid; certificate problem; certificate
+            chain; invalid certificate; invalid peer certificate; unknownissuer; local issuer certificate; verify
+            the first certificate; unable to verify leaf signature; self signed certificate; self signed cert; depth
+            zero self signed; ca certificate; ssl error; sslerror; ssl errno; sslcertverificationerror;
+            sslzeroreturnerror; sslv3 alert; tlsv1 alert; ssl routines; ssl connect; ssl protocol error; tls error;
+            tls connection was non properly terminated; tls packet; tls alert; gnutls; schannel; pkix path building
+            failed; sslhandshakeexception; sun security; server certificate; unable to get local issuer; err cert;
+            err ssl; ssl unexpected eof; eof occurred in violation of protocol; certpathvalidatorexception; pkix
+            path validation; unable to get issuer cert; unable_to_get_issuer_cert_locally; unable to get issuer
+            certificate; x509 certificate; x509…unknown authority; peer certificate cannot be authenticated; server
+            certificate verification failed; ssl certificate; ssl certificate problem; unable to find valid
+            certification path; certificate not yet valid; tls…internal error; remote error tls; wrong version
+            number; no alternative certificate subject name; cert…altname
             """
         ),
         unless=listed("setting up ca certificates; updating certificates; self signed certificate and; generate"),
@@ -150,12 +154,16 @@ SIGNS = (
         listed(
             """
             connection timed out; connection timeout; connect timed out; connect timeout; connecttimeout;
-            connecttimeouterror; etimedout; esockettimedout; err timed out; errno 110; errno 60; os error 110;
-            read timed out; readtimeout; readtimeouterror; sockettimeoutexception; socket timeout; socket timed
-            out; i o timeout; network timeout; network request timed out; awaiting headers; request canceled
-            while waiting for connection; context deadline exceeded; timeout was reached; operation timed out;
-            operation too slow; connection attempt timed out; timeout exceeded while; failed to establish a new
-            connection; newconnectionerror; max retries exceeded with url; maxretryerror
+            connecttimeouterror; etimedout; esockettimedout; err timed out; errno 110; errno 60; os error 110; read
+            timed out; readtimeout; readtimeouterror; sockettimeoutexception; socket timeout; socket timed out; i o
+            timeout; network timeout; network request timed out; awaiting headers; request canceled while waiting
+            for connection; context deadline exceeded; timeout was reached; operation timed out; operation too slow;
+            connection attempt timed out; timeout exceeded while; failed to establish a new connection;
+            newconnectionerror; max retries exceeded with url; maxretryerror; deadline exceeded while; request timed
+            out…url; timeout awaiting response headers; timeout awaiting response; timed out after…ms connecting;
+            connect etimedout; network socket disconnected; dial tcp…timeout; dial tcp…i o timeout; connection
+            to…timed out; ssh…timed out; connection timed out while; could not connect to…timed out; operation timed
+            out after
             """
         ),
         unless=(*_INSIDE, *listed("acquire; lock; unixhttpconnectionpool; daemon; docker sock")),
@@ -168,12 +176,16 @@ SIGNS = (
         listed(
             """
             failed to connect; could not connect; couldn t connect; cannot connect; can t connect; unable to
-            connect; error connecting; connection error; connectionerror; apiconnectionerror;
-            clientconnectorerror; connection failed; connection failure; connecterror; error sending request;
-            error trying to connect; tcp connect error; fetch failed; failed to fetch http; failed to fetch
-            https; network error; networkerror; network failure; network problem; network issue; err network;
-            urlerror; urlopen error; curl 6 could; curl 7 failed; curl 7 couldn; curl 18; curl 28; curl 35; curl
-            52; curl 56; curl 60; curl 92; unable to access http; unable to access https; ssh connect to host
+            connect; error connecting; connection error; connectionerror; apiconnectionerror; clientconnectorerror;
+            connection failed; connection failure; connecterror; error sending request; error trying to connect; tcp
+            connect error; fetch failed; failed to fetch http; failed to fetch https; network error; networkerror;
+            network failure; network problem; network issue; err network; urlerror; urlopen error; curl 6 could;
+            curl 7 failed; curl 7 couldn; curl 18; curl 28; curl 35; curl 52; curl 56; curl 60; curl 92; unable to
+            access http; unable to access https; ssh connect to host; could not get…http; could not get https; could
+            not head; unable to reach; could not reach; cannot reach; no internet; connection could not be
+            established; error connecting to; http request failed; failed to fetch…network; connection attempt
+            failed; neither…reachable; cluster unreachable; kubernetes cluster unreachable; unable to connect to the
+            server
             """
         ),
         unless=(*_INSIDE, *listed("docker daemon; docker api; display; x server; docker sock; dbus; session bus")),
