@@ -322,3 +322,13 @@ def test_how_long_it_took_is_read_in_several_ways(told: object) -> None:
 )
 def test_times_are_read_in_several_ways(told: object) -> None:
     assert run(started=told).started == 1_754_804_870
+
+
+def test_records_of_several_authors_in_one_file_are_each_named_by_their_own_field() -> None:
+    ours = [{"run": f"r{number}", "task": "fix", "outcome": "failure"} for number in range(6)]
+    theirs = [{"session_id": f"s{number}", "task_key": "fix", "passed": False} for number in range(6)]
+    found, _ = read(lines(*ours, *theirs))
+    assert [one.trace.run for one in found] == [
+        *(f"r{number}" for number in range(6)),
+        *(f"s{number}" for number in range(6)),
+    ]

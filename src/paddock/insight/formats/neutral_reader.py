@@ -49,12 +49,14 @@ class NeutralReader:
 
 
 class _Naming:
-    """Which fields name a run: one that hardly ever repeats, or several that do not together."""
+    """Which fields name a run: one that hardly ever repeats, or several that do not together. Where records of several
+    authors are in one file, each is named by the field that it has."""
 
     def __init__(self, records: Sequence[Record]) -> None:
         named = [_by_plain_key(record) for record in records]
         present = [name for name in _NAMES if sum(name in one for one in named) >= _SHARE * len(named)]
         single = next(((name,) for name in present if _differs(named, (name,))), None)
+        self._own = () if single else _own_names(named)
         together = [(*present[:1], "task"), (*present[:1], "task", *_repeats(named)), ("task", *_repeats(named))]
         several = next((names for names in together if _differs(named, names)), None)
         self._fields = single or several or (tuple(present[:1]) or ("task",))
@@ -66,9 +68,17 @@ class _Naming:
         if self._is_plain:
             return trace
         told = _by_plain_key(record)
-        name = "/".join(part for field in self._fields if (part := told.get(field, "")))
+        own = next((told[name] for name in self._own if name in told), "")
+        name = own or "/".join(part for field in self._fields if (part := told.get(field, "")))
         label = trace.label or (told.get(self._batch, "") if self._batch else "")
         return replace(trace, run=name or trace.run, label=label)
+
+
+def _own_names(named: Sequence[dict[str, str]]) -> tuple[str, ...]:
+    """Fields that name those records that have them; none if too many have none."""
+    own = tuple(name for name in _NAMES if _differs([one for one in named if name in one], (name,)))
+    has_one = sum(any(name in one for name in own) for one in named)
+    return own if has_one >= _SHARE * len(named) else ()
 
 
 def _by_plain_key(record: Record) -> dict[str, str]:

@@ -6,7 +6,16 @@ from collections.abc import Iterator, Mapping
 from msgspec.structs import replace
 
 from paddock.core.trace import clip
-from paddock.insight.formats.bounds import MOST_TESTS, bounded_attributes, error_text, last_lines, name_text, plain_text
+from paddock.insight.formats.bounds import (
+    MOST_STEPS,
+    MOST_TESTS,
+    bounded_attributes,
+    error_text,
+    last_lines,
+    name_text,
+    plain_text,
+)
+from paddock.insight.formats.neutral import read_neutral
 from paddock.insight.formats.neutral_steps import read_steps
 from paddock.insight.formats.reader import NotARun, Record
 from paddock.insight.formats.swe_agent import SweAgentReader, looks_like_swe_agent, read_trajectory
@@ -21,7 +30,8 @@ _TAIL_READ = 1 << 20
 _TELLING = frozenset({"trial_name", "trial", "failure_mode", "is_resolved", "parser_results"})
 _OWN = frozenset(
     "id trial_name trial task_id task is_resolved resolved failure_mode parser_results parser tail pane_tail last_obs"  # noqa: SIM905
-    " harness_error steps submission trial_started_at t0 trial_ended_at t1 instruction".split()
+    " harness_error steps submission trial_started_at t0 trial_ended_at t1 instruction run"
+    " total_input_tokens total_output_tokens".split()
 )
 
 
@@ -57,7 +67,9 @@ class TrajectoryReader(SweAgentReader):
 
 
 def read_trial(record: Record) -> Trace:
-    """Where nobody knows whether it was resolved, its tests did not run to their end: it was not."""
+    """Where nobody knows whether it was resolved, its tests did not run to their end: it was not. What others wrote
+    beside the fields of Terminal-Bench is read as it is in neutral lines."""
+    beside = read_neutral({name: value for name, value in record.items() if name not in _OWN}, 0)
     mode = name_text(record.get("failure_mode"))
     resolved = record.get("is_resolved", record.get("resolved"))
     outcome = read_result(resolved)
@@ -67,28 +79,30 @@ def read_trial(record: Record) -> Trace:
     parts = _SUBMISSION.match(submission)
     tokens = read_usage({name: value for name, value in record.items() if name.startswith("total_")}).tokens
     said = tokens is not None and bool(tokens.input_total or tokens.output)
-    trace = Trace(
+    trace = replace(
+        beside,
         run=name_text(record.get("id")) or name_text(record.get("trial_name") or record.get("trial")),
         task=name_text(record.get("task_id") or record.get("task")),
-        engine=parts[1] if parts else name_text(record.get("agent")),
-        model=parts[2] if parts else name_text(record.get("model")),
-        label=submission or name_text(record.get("run")),
-        started=read_time(record.get("trial_started_at") or record.get("t0")),
-        ended=read_time(record.get("trial_ended_at") or record.get("t1")),
+        engine=parts[1] if parts else beside.engine or beside.agent,
+        agent="",
+        model=beside.model or (parts[2] if parts else ""),
+        label=submission or name_text(record.get("run")) or beside.label,
+        started=read_time(record.get("trial_started_at") or record.get("t0")) or beside.started,
+        ended=read_time(record.get("trial_ended_at") or record.get("t1")) or beside.ended,
         outcome=outcome,
         end_state=EndState.OK if mode in _AFTER_THE_AGENT else read_end_state(mode) or EndState.UNKNOWN,
-        error=_error(record, mode),
-        tail=_tail(record),
-        model_spoke=True if said else None,
-        usage=tokens if said else None,
-        tests=_tests(record.get("parser_results") or record.get("parser")),
-        attributes=_attributes(record, mode),
+        error=_error(record, mode, beside.error),
+        tail=_tail(record) or beside.tail,
+        model_spoke=True if said else beside.model_spoke,
+        usage=tokens if said else beside.usage,
+        tests=_tests(record.get("parser_results") or record.get("parser")) or beside.tests,
+        attributes=_attributes(record, mode, beside),
     )
     return _with_steps(trace, record)
 
 
-def _error(record: Record, mode: str) -> str:
-    told = error_text(record.get("harness_error"), ERROR_CHARS)
+def _error(record: Record, mode: str, beside: str) -> str:
+    told = error_text(record.get("harness_error"), ERROR_CHARS) or beside
     return told or (mode.replace("_", " ") if mode not in _AFTER_THE_AGENT else "")
 
 
@@ -102,7 +116,7 @@ def _with_steps(trace: Trace, record: Record) -> Trace:
     if looks_like_swe_agent(record):
         steps = read_trajectory(record, trace.run).steps
     else:
-        steps = read_steps(record.get("steps"), 50_000)
+        steps = read_steps(record.get("steps"), MOST_STEPS) or trace.steps
     if steps or read_count(record.get("n_steps")):
         return replace(trace, steps=steps, model_spoke=True)
     return trace
@@ -114,8 +128,7 @@ def _tests(value: object) -> dict[str, bool]:
     return {clip(str(name), 200): result == "passed" for name, result in list(value.items())[:MOST_TESTS]}
 
 
-def _attributes(record: Record, mode: str) -> dict[str, str]:
+def _attributes(record: Record, mode: str, beside: Trace) -> dict[str, str]:
     known = {"failure_mode": mode} if mode else {}
     trial = name_text(record.get("trial_name") or record.get("trial"))
-    others = {name: value for name, value in record.items() if name not in _OWN}
-    return bounded_attributes({**({"trial": trial} if trial else {}), **others}, known)
+    return bounded_attributes({**({"trial": trial} if trial else {}), **beside.attributes}, known)
