@@ -6,7 +6,7 @@ meanwhile, takes the attempts that are not over in again from the beginning of t
 """
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 
 from msgspec.structs import replace
@@ -15,16 +15,15 @@ from paddock.core.errors import PaddockError
 from paddock.core.events import AttemptStarted
 from paddock.core.ids import AttemptId, TaskId, task_of
 from paddock.fleet.site import Site
-from paddock.insight.dataset.growing import GrowingTrace
-from paddock.insight.dataset.headers import FLEET, Told, header_of
+from paddock.insight.dataset.attempt_news import Followed, News, Retold, write_growth, write_retold
+from paddock.insight.dataset.headers import FLEET
 from paddock.insight.dataset.histories import AttemptHistory, TaskHistory, read_history
 from paddock.insight.dataset.live import AttemptFollower
 from paddock.insight.dataset.progress import CLAIM_SECONDS, Progress
 from paddock.insight.dataset.transcripts import has_output
 from paddock.insight.dataset.writer import DatasetWriter, KeptRow
 from paddock.insight.facts import facts_of_patch
-from paddock.insight.step_facts import StepTally
-from paddock.insight.trace import EXTRACTOR_VERSION, Facts, Trace
+from paddock.insight.trace import EXTRACTOR_VERSION, Facts
 from paddock.store.protocol import Ask, Query
 
 MOST_RECORDS = 20_000
@@ -53,44 +52,6 @@ class LogMark:
     head: int
 
 
-@dataclass
-class _Followed:
-    follower: AttemptFollower
-    task: TaskHistory
-    before: KeptRow | None
-    growing: GrowingTrace | None = None
-    header: Trace | None = None
-    patch: Facts | None = None
-    tally: StepTally = field(default_factory=StepTally)
-    size: int = 0
-    more: bool = True
-
-    @property
-    def attempt(self) -> AttemptHistory:
-        return self.follower.attempt
-
-    @property
-    def is_over(self) -> bool:
-        return self.attempt.ended is not None and not self.more
-
-
-@dataclass(frozen=True, slots=True)
-class _Retold:
-    task: TaskHistory
-    attempt: AttemptHistory
-    row: KeptRow
-    patch: Facts | None
-
-
-@dataclass
-class _Part:
-    """What one look is about to write."""
-
-    followed: list[_Followed] = field(default_factory=list)
-    retold: list[_Retold] = field(default_factory=list)
-    resting: dict[str, int] = field(default_factory=dict)
-
-
 class FleetFollower:
     """For one thread. `stays` is for who looks again and again; anybody else leaves attempts alone that have written
     nothing since they were last read."""
@@ -100,7 +61,7 @@ class FleetFollower:
         self._writer = writer
         self._stays = stays
         self._me = os.urandom(8).hex()
-        self._live: dict[AttemptId, _Followed] = {}
+        self._live: dict[AttemptId, Followed] = {}
         self._pending: dict[TaskId, None] = {}
         self._upto = 0
         self._is_in_mind = False
@@ -147,8 +108,8 @@ class FleetFollower:
             self._is_in_mind = True
         if not self._pending or self._upto == before.position:
             self._read_log(ask, mark, before)
-        part = self._follow(ask, before, now)
-        return self._write(part, before, mark, now)
+        news = self._follow(ask, before, now)
+        return self._write(news, before, mark, now)
 
     def _forget(self) -> None:
         self._is_in_mind = False
@@ -168,39 +129,39 @@ class FleetFollower:
             self._pending.update(dict.fromkeys(self._writer.fates.take(records)))
             self._writer.commit()
 
-    def _follow(self, ask: Ask, before: Progress, now: float) -> _Part:
-        part = _Part()
+    def _follow(self, ask: Ask, before: Progress, now: float) -> News:
+        news = News()
         for name in tuple(islice(self._pending, TASKS_AT_ONCE)):
             history = read_history(name, ask(Query(task=name)))
             for attempt in history.attempts.values():
-                self._take_up(history, attempt, before, part)
+                self._take_up(history, attempt, before, news)
             del self._pending[name]
         if not self._pending:
-            told = {followed.attempt.id for followed in part.followed}
-            part.followed += [followed for name, followed in self._live.items() if name not in told]
-        for followed in part.followed:
+            told = {followed.attempt.id for followed in news.followed}
+            news.followed += [followed for name, followed in self._live.items() if name not in told]
+        for followed in news.followed:
             followed.size = followed.follower.size()
             followed.more = followed.follower.follow(followed.attempt, now if self._stays else None)
             if followed.is_over:
                 followed.patch = self._facts(followed.attempt)
-        return part
+        return news
 
-    def _take_up(self, task: TaskHistory, attempt: AttemptHistory, before: Progress, part: _Part) -> None:
+    def _take_up(self, task: TaskHistory, attempt: AttemptHistory, before: Progress, news: News) -> None:
         followed = self._live.get(attempt.id)
         if followed is None:
             row = self._writer.kept(FLEET, attempt.id)
             if row is not None and self._is_told(attempt, row, before):
                 patch = self._facts(attempt) if row.kept.trace.facts.files is None else None
-                part.retold.append(_Retold(task, attempt, row, patch))
+                news.retold.append(Retold(task, attempt, row, patch))
                 return
-            followed = _Followed(AttemptFollower(self._site, attempt), task, row)
+            followed = Followed(AttemptFollower(self._site, attempt), task, row)
             read = before.live.get(attempt.id)
             if not self._stays and row is not None and attempt.ended is None and followed.follower.size() == read:
-                part.resting[attempt.id] = read
+                news.resting[attempt.id] = read
                 return
             self._live[attempt.id] = followed
         followed.task, followed.follower.attempt = task, attempt
-        part.followed.append(followed)
+        news.followed.append(followed)
 
     def _is_told(self, attempt: AttemptHistory, row: KeptRow, before: Progress) -> bool:
         """Whether its steps are there as they will remain: read to their end, or gone with its output."""
@@ -221,10 +182,10 @@ class FleetFollower:
         except (PaddockError, OSError):
             return None
 
-    def _write(self, part: _Part, before: Progress, mark: LogMark, now: float) -> Looked:
+    def _write(self, news: News, before: Progress, mark: LogMark, now: float) -> Looked:
         writer = self._writer
         position = before.position if self._pending else self._upto
-        live = {**before.live, **part.resting}
+        live = {**before.live, **news.resting}
         changed: list[str] = []
         ended: list[str] = []
         writer.enter()
@@ -232,9 +193,9 @@ class FleetFollower:
             writer.roll_back()  # another process has looked meanwhile
             self._forget()
             return Looked(more=True)
-        for followed in part.followed:
+        for followed in news.followed:
             name = followed.attempt.id
-            if self._grow(followed):
+            if write_growth(writer, followed):
                 changed.append(name)
             if followed.is_over:
                 ended.append(name)
@@ -242,9 +203,9 @@ class FleetFollower:
                 del self._live[name]
             else:
                 live[name] = followed.size
-        for retold in part.retold:
+        for retold in news.retold:
             live.pop(retold.attempt.id, None)
-            if self._retell(retold):
+            if write_retold(writer, retold):
                 changed.append(retold.attempt.id)
                 ended.append(retold.attempt.id)
         more = bool(self._pending) or position < mark.head or any(one.more for one in self._live.values())
@@ -255,65 +216,3 @@ class FleetFollower:
             writer.note_progress(after)
         writer.commit()
         return Looked(tuple(changed), tuple(ended), more, position)
-
-    def _grow(self, followed: _Followed) -> bool:
-        """Whether there was anything new."""
-        attempt, told = followed.attempt, followed.follower.told()
-        fate = self._writer.fates.of(followed.task.id, attempt.head)
-        header = header_of(followed.task, attempt, fate, told)
-        if followed.growing is None:
-            followed.growing = GrowingTrace(self._writer.begin(FLEET, attempt.id))
-        growing = followed.growing
-        steps, calls = growing.room(*followed.follower.drain())
-        if not steps and not calls and not followed.is_over and header == followed.header:
-            return False
-        followed.header = header
-        followed.tally.take(steps)
-        if followed.is_over:
-            earlier = followed.before.kept.trace.facts if followed.before is not None else Facts()
-            header = replace(header, facts=followed.tally.onto(_joined(header.facts, followed.patch or earlier)))
-        self._writer.grow(growing, header, steps, calls)
-        return True
-
-    def _retell(self, retold: _Retold) -> bool:
-        kept = retold.row.kept
-        fate = self._writer.fates.of(retold.task.id, retold.attempt.head)
-        header = header_of(retold.task, retold.attempt, fate, _told_before(kept.trace))
-        facts = _joined(header.facts, retold.patch or kept.trace.facts)
-        known = kept.trace.facts
-        header = replace(
-            header,
-            facts=replace(
-                facts,
-                verified_last_edit=known.verified_last_edit,
-                tests_run=known.tests_run,
-                no_verify=known.no_verify,
-                force_push=known.force_push,
-            ),
-        )
-        if header == kept.trace:
-            return False
-        self._writer.retell(replace(kept, trace=header))
-        return True
-
-
-def _joined(log: Facts, patch: Facts) -> Facts:
-    """What the log tells, with what only the patch does."""
-    told = {
-        name: value
-        for name in ("insertions", "deletions", "outside")
-        if (value := getattr(log, name)) not in (None, ())
-    }
-    return replace(patch, gate=log.gate, **told)
-
-
-def _told_before(trace: Trace) -> Told:
-    return Told(
-        model=trace.model,
-        engine_version=trace.engine_version,
-        model_spoke=trace.model_spoke,
-        waited_seconds=trace.waited_seconds,
-        tail=trace.tail.split("\n") if trace.tail else (),
-        calls=trace.model_calls,
-        startup_cached=trace.startup_cached,
-    )
