@@ -13,6 +13,7 @@ from paddock.core.ids import printable
 from paddock.core.schedules.events import CatchUp, Overlap, ScheduleAdded
 from paddock.core.wording import split_lists
 from paddock.fleet.schedules.requests import (
+    PreparedSchedule,
     WantedSchedule,
     prepare_schedule,
     read_variable,
@@ -20,7 +21,8 @@ from paddock.fleet.schedules.requests import (
     record_schedule,
 )
 from paddock.fleet.service.presence import Presence, look_for_daemon
-from paddock.insight.forecast.outlook import judge, require_room
+from paddock.fleet.workspace import Workspace
+from paddock.insight.forecast.outlook import Judgement, judge, require_room
 from paddock.views.schedules import view_excess, view_forecast, view_schedule
 
 
@@ -117,20 +119,25 @@ def add_command(
         click.echo(f"{paint(cut(prepared.name, 60), bold=True)}  {when_words(request.cron, request.zone)}")
         for line in (*judgement_lines(judgement), *(excess_lines(judgement) if dry_run else ())):
             click.echo(line)
+    elif dry_run:
+        over = None if judgement.excess is None else view_excess(judgement.excess, judgement.thinning)
+        print_document(name=prepared.name, forecast=view_forecast(judgement.forecast, with_days=True), over=over)
     if dry_run:
-        if as_json:
-            over = None if judgement.excess is None else view_excess(judgement.excess, judgement.thinning)
-            print_document(name=prepared.name, forecast=view_forecast(judgement.forecast, with_days=True), over=over)
         return
     if not force:
         require_room(judgement, prepared.name)
+    _add(workspace, prepared, judgement, message, now, as_json=as_json)
+
+
+def _add(
+    workspace: Workspace, prepared: PreparedSchedule, judgement: Judgement, message: str, now: float, *, as_json: bool
+) -> None:
     reason = printable(f"{judgement.words}{f': {message}' if message else ''}", 500) if judgement.excess else ""
     records = record_schedule(workspace, prepared, reason)
     [added] = [record.event for record in records if isinstance(record.event, ScheduleAdded)]
     board = workspace.board()
-    schedule = board.schedules.by_name[added.name]
-    view = view_schedule(board, schedule, now)
     if as_json:
+        view = view_schedule(board, board.schedules.by_name[added.name], now)
         forecast = view_forecast(judgement.forecast)
         print_document(name=added.name, next=view.next, forecast=forecast, forced=reason, seq=records[-1].seq)
         return
