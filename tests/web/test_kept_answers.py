@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Callable, Hashable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 
 from paddock.fleet.workspace import Workspace
 from paddock.git.repo import discover
-from paddock.web.endpoint import NoBody, Visit
+from paddock.web.endpoint import Asked, NoBody, Visit
 from paddock.web.endpoints.drift import DriftQuery, read_drift
 from paddock.web.endpoints.failures import FailuresQuery, read_failures
 from paddock.web.remembered import Remembered
@@ -46,13 +46,13 @@ def bring_in(yard: Yard, label: str, runs: int) -> None:
     ],
 )
 def test_each_question_is_answered_once_until_a_batch_comes_in(
-    yard: Yard, read: Callable[[Visit[object, NoBody]], object], first: object, second: object
+    yard: Yard, read: Callable[[Visit[Any, NoBody]], object], first: Asked, second: Asked
 ) -> None:
     for label in ("a", "b"):
         bring_in(yard, label, 12)
     workspace, answers, now = Workspace(discover(yard.top)), CountedAnswers(), 1_800_000_000.0
 
-    def ask(query: object) -> object:
+    def ask(query: Asked) -> object:
         return read(Visit(workspace, {}, query, NoBody(), now, remembered=answers))
 
     told = [ask(query) for query in (first, second, first, first)]
