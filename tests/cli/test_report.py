@@ -58,6 +58,7 @@ def test_a_fleet_that_has_done_nothing_says_so_in_every_part(cli: Cli) -> None:
         (("--since", "soon"), 2, "`soon` is neither a time nor an age"),
         (("--json", "--format", "md"), 2, "--json and --format md cannot be used together"),
         (("--format", "pdf"), 2, "pdf"),
+        (("-o", "week.pdf"), 2, "`.pdf` is not an ending of a report"),
         (("-o", "none/week.html"), 1, "`none/week.html` cannot be written: No such file"),
         (("-o", "."), 1, "`.` cannot be written: Is a directory"),
     ],

@@ -17,6 +17,7 @@ from paddock.views.insight.report import ReportView, view_report
 
 FORMATS = ("md", "html", "json")
 DEFAULT_SINCE = "7d"
+_FORMS = {"": "md", ".md": "md", ".markdown": "md", ".txt": "md", ".htm": "html", ".html": "html", ".json": "json"}
 
 
 @click.command("report")
@@ -62,8 +63,10 @@ def _format_of(form: str | None, output: Path | None, *, as_json: bool) -> str:
         return "json"
     if form is not None:
         return form
-    ending = output.suffix.lower().removeprefix(".") if output is not None else ""
-    return {"htm": "html", "html": "html", "json": "json"}.get(ending, "md")
+    ending = output.suffix.lower() if output is not None else ""
+    if ending not in _FORMS:
+        raise Misuse(f"`{printable(ending)}` is not an ending of a report", "use .md, .html or .json, or give --format")
+    return _FORMS[ending]
 
 
 def _text(report: ReportView, form: str) -> str:
