@@ -2,8 +2,10 @@
 
 import json
 import signal
+import time
+from collections.abc import Collection
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -11,6 +13,9 @@ from tests.fleet.conftest import MakeYard
 from tests.fleet.test_leadership import put_to_sleep_and_give_lease_away, start_daemon
 from tests.fleet.yard import Yard, commit, write
 from tests.web.api import serve_api
+
+if TYPE_CHECKING:
+    from paddock.insight.watch import Watch
 
 LIVE = {"PADDOCK_INSIGHT_FOLLOW": "true", "PADDOCK_INSIGHT_EVERY": "50ms"}
 
@@ -165,16 +170,77 @@ def test_who_watches_is_told_what_ended_and_keeps_nobody_else_from_it(yard: Yard
     assert found.problems == {"badly": "ZeroDivisionError: no", "well": ""}
     assert [(whose, len(decides)) for whose, decides in found.decided] == [("well", 1)]
     assert [(look.changed, look.ended) for look in looks] == [(("t1.1",), ("t1.1",))]
-    watch.look(at_once=True)
+    look_rested(watch)
     assert looks[-1].ended == (), "what has ended is told once"
     dataset(yard).write_bytes(b"x" * 5000)
     for name in ("traces.db-wal", "traces.db-shm"):
         dataset(yard).with_name(name).unlink(missing_ok=True)
-    assert watch.look(at_once=True).more, "it was laid aside"
-    while watch.look(at_once=True).more:
-        pass
+    while not watch.look(at_once=True).more:
+        pass  # until it is laid aside
+    look_rested(watch)
     assert steps_seen(yard) == 2
     watch.stop()
+
+
+def look_rested(watch: "Watch", unrecorded: Collection[str] = ()) -> None:
+    """Until everything is taken in, and those who watch have been asked."""
+    found = watch.look(at_once=True, unrecorded=unrecorded)
+    while found.more or found.rests:
+        found = watch.look(at_once=True)
+
+
+def test_what_has_ended_is_told_again_to_whom_it_was_lost(yard: Yard) -> None:
+    from paddock.fleet.workspace import Workspace
+    from paddock.git.repo import discover
+    from paddock.insight.look import Decide, Look
+    from paddock.insight.watch import Watch
+
+    told: dict[str, list[tuple[str, ...]]] = {"once": [], "twice": []}
+
+    def observe_once(look: Look) -> list[Decide]:
+        told["once"].append(look.ended)
+        return []
+
+    def observe_twice(look: Look) -> list[Decide]:
+        told["twice"].append(look.ended)
+        if len(told["twice"]) == 1:
+            raise ZeroDivisionError("not now")
+        return [lambda _board: []]
+
+    yard.add(write("a.py"), commit())
+    yard.run()
+    watch = Watch(Workspace(discover(yard.top)).site, (observe_once, observe_twice))
+    watch.look()
+    look_rested(watch)
+    look_rested(watch, unrecorded=("twice",))
+    look_rested(watch)
+    watch.stop()
+    assert told == {"once": [("t1.1",), (), (), ()], "twice": [("t1.1",), ("t1.1",), ("t1.1",), ()]}
+
+
+def test_those_who_watch_rest_a_little_also_while_attempts_fail_all_the_time(yard: Yard) -> None:
+    from paddock.fleet.workspace import Workspace
+    from paddock.git.repo import discover
+    from paddock.insight.look import Decide, Look
+    from paddock.insight.watch import Watch
+
+    looks: list[float] = []
+
+    def observe_slowly(_look: Look) -> list[Decide]:
+        begun = time.thread_time()
+        while time.thread_time() - begun < 0.05:
+            pass
+        looks.append(time.monotonic())
+        return []
+
+    yard.add(write("a.py"), commit())
+    yard.run()
+    watch = Watch(Workspace(discover(yard.top)).site, (observe_slowly,))
+    watch.look()
+    assert watch.look(at_once=True).rests > 0.0
+    look_rested(watch)
+    watch.stop()
+    assert looks[1] - looks[0] >= 0.1
 
 
 def test_whoever_asks_while_another_writes_gets_what_is_there(yard: Yard) -> None:

@@ -58,6 +58,8 @@ class _Keeper:
         self._seen = -1
         self._looked_at = 0.0
         self._pause: float | None = None
+        self._unrecorded: frozenset[str] = frozenset()
+        self._again = False
 
     async def keep(self) -> None:
         """For ever."""
@@ -85,11 +87,11 @@ class _Keeper:
                 self._watch.stop()
 
     def _is_due(self, board: Board) -> bool:
-        """A fleet at rest is not looked at, unless it has alerts, and nothing is to be done for one that never had an
-        attempt or a schedule."""
+        """A fleet at rest is not looked at, unless it has alerts or the last look came to nothing, and nothing is to be
+        done for one that never had an attempt or a schedule."""
         if not self._deck.site.config.insight.follow:
             return False
-        if board.live:
+        if board.live or self._again:
             return True
         if self._watch is None:
             return bool(board.standing_alerts) or not board.schedule_part.is_nothing
@@ -97,25 +99,35 @@ class _Keeper:
         return board.seq != self._seen or (bool(board.standing_alerts) and not 0 <= waited < WATCH_SECONDS)
 
     async def _look(self, *, at_once: bool) -> None:
+        self._again = True
         if self._watch is None:
             self._watch = await self._in_thread(self._begin)
-        looked = await self._in_thread(partial(self._watch.look, at_once=at_once))
+        looked = await self._in_thread(partial(self._watch.look, at_once=at_once, unrecorded=self._unrecorded))
         if looked.more:
             self._seen, self._pause = -1, max(SHORTEST_SECONDS, looked.seconds * CATCHING_UP)
+        elif looked.rests:
+            self._seen, self._pause = -1, min(looked.rests, self._deck.site.config.insight.every)
+        decided = dict(looked.decided)
+        self._unrecorded = frozenset(decided)
+        problems = dict(looked.problems)
         for whose, problem in looked.problems.items():
-            await self._deck.troubles.observe(WATCHING, problem, whose)
-        for whose, decides in looked.decided:
-            await self._record(whose, decides)
+            problems[whose] = problem or await self._record(decided[whose])
+            if not problems[whose]:
+                self._unrecorded -= {whose}
+            await self._deck.troubles.observe(WATCHING, problems[whose], whose)
+        self._again = any(problems.values())
 
-    async def _record(self, whose: str, decides: "Sequence[Decide]") -> None:
+    async def _record(self, decides: "Sequence[Decide]") -> str:
+        """The first problem, if there is any; it keeps nothing else from the log."""
+        problem = ""
         for decide in decides:
             try:
                 checkpoint("insight.decided")
                 await self._deck.ledger.record(decide)
                 checkpoint("insight.recorded")
             except PaddockError as error:
-                await self._deck.troubles.note(WATCHING, words_of(error), whose)
-                return
+                problem = problem or words_of(error)
+        return problem
 
     def _begin(self) -> "Watch":
         from paddock.insight.watch import Watch

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Look:
     """One look at the fleet. `changed` are the names of its runs that have moved on since the look before, `ended`
-    those of them that are over; in the first look of a keeper both may name more. `now` is the keeper's clock."""
+    those of them that are over; in the first look of a keeper both may name more, and so they do where what was decided
+    the last time was not recorded. `now` is the keeper's clock."""
 
     site: "Site"
     dataset: "Dataset"
