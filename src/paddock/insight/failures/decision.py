@@ -21,7 +21,7 @@ BURST = 3.0
 """INSIGHT's own numbers: half of the time in backoff, a dependency recurs on .76 of the attempts and a limit on .11,
 and what hits a host comes in a burst."""
 SURE_GROUPS = 4
-"""That one attempt of each comes through so often is chance in less than one of twenty cases, however hard a task is."""
+"""That one of each comes through so often is chance in less than one of twenty cases, however hard a task is."""
 MAJORITY = 0.5
 MANY_TASKS = 3
 _OBJECTS = frozenset({"missing-command"})

@@ -8,7 +8,7 @@ from paddock.insight.failures.lines import OUTPUT, window_of
 from paddock.insight.failures.salience import Reader, Work
 from paddock.insight.trace import KeptTrace
 
-MOST_READ = 1_000
+MOST_READ = 400
 """Of each sort of runs, evenly over all of them: enough to tell a line that is common."""
 AS_OFTEN = 0.5
 FEWEST = 3

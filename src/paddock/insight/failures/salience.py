@@ -96,9 +96,9 @@ class Reader:
             known = sign, sign is not None or _is_salient(words)
             self._signs[line.text] = known
         sign, is_salient = known
-        if line.where == OUTPUT and (sign is None or sign.cause not in _OF_MODELS) and is_speech(line.text):
-            return None
         if not is_salient and not line.is_word:
+            return None
+        if line.where == OUTPUT and (sign is None or sign.cause not in _OF_MODELS) and is_speech(line.text):
             return None
         template = mask(line.text, task, keeps_quoted=sign is not None and sign.name in _NAMING)
         short = " ".join(template.split(" ", MOST_WORDS)[:MOST_WORDS])
