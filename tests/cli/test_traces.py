@@ -89,7 +89,7 @@ def test_a_run_is_shown_with_its_path_and_its_steps(runs: Cli) -> None:
         "  usage     1 call, 10 tokens in, 2 out, unpriced\n"
         "  start-up  10 tokens before the first step\n"
         "  waited    1m for the provider\n"
-        "  work      gate red, 1 test deleted, --no-verify\n"
+        "  work      gate red, 1 test deleted, tested after the last edit, --no-verify\n"
         "  source    elsewhere\n"
         "  error     no end\ufffd[31m after 300 s\n"
         "\n"

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from paddock.insight.phases import Phase, phase_of
-from paddock.insight.trace import Facts, Step, StepStatus
+from paddock.insight.trace import Facts, Step, StepStatus, Trace
 
 _EDITS = frozenset({Phase.EDIT.value, Phase.CREATE.value})
 _DOC = ":doc"
@@ -47,3 +47,9 @@ class StepTally:
             no_verify=self._no_verify if facts.no_verify is None else facts.no_verify,
             force_push=self._forced if facts.force_push is None else facts.force_push,
         )
+
+
+def with_step_facts(trace: Trace) -> Trace:
+    tally = StepTally()
+    tally.take(trace.steps)
+    return replace(trace, facts=tally.onto(trace.facts))

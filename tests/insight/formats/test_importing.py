@@ -202,3 +202,16 @@ def test_the_example_of_the_reference_is_what_it_says() -> None:
     assert trace.usage is not None
     assert (trace.usage.input_total, trace.usage.cost_usd) == (57_090, 0.41)
     assert trace.attributes == {}
+
+
+def test_what_the_commands_of_a_run_evade_is_a_fact_of_it_although_nobody_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "runs.jsonl"
+    commit = {"tool": "Bash", "argument": {"command": "git add -A && git commit --no-verify -m fix"}}
+    path.write_bytes(
+        lines(record("r1", steps=["Edit(a.py)", "Bash: pytest -q", commit]), record("r2", steps=["Edit(a.py)"]))
+    )
+    take(tmp_path, path, "mine")
+    with Dataset.open(tmp_path / "traces.db") as dataset:
+        evading, plain = (kept.trace.facts for kept in dataset.runs(Selection(label="mine")))
+    assert (evading.no_verify, evading.verified_last_edit, evading.tests_run) == (True, True, 1)
+    assert (plain.no_verify, plain.verified_last_edit, plain.tests_run) == (False, False, 0)

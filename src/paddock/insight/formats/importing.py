@@ -24,6 +24,7 @@ from paddock.insight.formats.lines import standard_input
 from paddock.insight.formats.sources import Found, FoundRun, find_files, read_bytes, read_file
 from paddock.insight.formats.sub_agents import SubAgentFiles
 from paddock.insight.formats.unreadable import Unreadable
+from paddock.insight.step_facts import with_step_facts
 from paddock.insight.trace import NAME_CHARS, KeptTrace, Trace
 
 COMMIT_STEPS = 100_000
@@ -137,7 +138,7 @@ class Importer:
 
     def _named(self, found: FoundRun, origin: Origin) -> Trace | None:
         """With a label and a name of its own; None for one that is there already."""
-        trace = found.trace
+        trace = with_step_facts(found.trace)
         own = trace.label.strip()
         label = origin.label or (own if own != FLEET else "") or origin.named
         attributes = trace.attributes
