@@ -36,7 +36,7 @@ def test_somebody_knows_of_one_and_then_of_all(yard: Yard) -> None:
     assert "tester@" in (told := yard.paddock("alerts"))
     assert "on it" in told
     assert json.loads(yard.paddock("alerts", "ack", "--all", "--json"))["ids"] == ["a2"]
-    assert yard.paddock("alerts").startswith("no alert waits for anybody\nacknowledged\n")
+    assert yard.paddock("alerts").startswith("no alert needs attention\nacknowledged\n")
 
 
 def test_what_cannot_be_acknowledged_says_why(yard: Yard) -> None:
@@ -52,7 +52,7 @@ def test_rules_are_shown_as_they_are_set(yard: Yard) -> None:
     with (yard.top / "paddock.toml").open("a") as settings:
         settings.write('\n[alerts.success]\nlimit = 0.8\nseverity = "ticket"\n\n[alerts.stuck]\non = false\n')
     lines = {line.split()[0]: line for line in yard.paddock("alerts", "rules").splitlines() if line}
-    assert lines["success"].endswith("agents succeed in less than 80 % of their attempts  (set)")
+    assert lines["success"].endswith("agents succeed in fewer than 80% of their attempts  (set)")
     assert "ticket" in lines["success"]
     assert lines["stuck"].split()[1] == "off"
     assert lines["never-ran"].endswith("2 agents of one engine in a row never ran")

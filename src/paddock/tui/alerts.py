@@ -33,7 +33,7 @@ def alert_lines(alerts: Sequence[AlertView], now: float) -> list[Text]:
         lines += [head + Text(f"{alert.id:<5} {age:>4}  {safe(alert.title)}")]
         lines += [Text(f"   {safe(line)}", "dim") for line in alert.evidence]
         lines += [Text(f"   run: {safe(alert.run)}", "dim")] if alert.run else []
-    return lines or [Text("No alert waits for anybody.", "dim")]
+    return lines or [Text("No alert needs attention.", "dim")]
 
 
 def offered_keys(alerts: Sequence[AlertView]) -> dict[str, str]:

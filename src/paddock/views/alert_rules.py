@@ -145,7 +145,7 @@ def _threshold(value: float, bounds: Threshold | None) -> ThresholdView | None:
 def _words(value: float, unit: Unit) -> str:
     match unit:
         case Unit.SHARE | Unit.CHANCE:
-            return f"{value * 100:g} %"
+            return f"{value * 100:g}%"
         case Unit.TIMES:
             return f"{value:g} times"
         case Unit.SECONDS:

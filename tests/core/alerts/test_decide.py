@@ -184,7 +184,7 @@ class TestCeiling:
         siren.look(*self.causes(10), condition("stuck:t1.1", "notice"))
         more = siren.alerts.standing[MORE]
         assert len(siren.open()) == 4
-        assert more.title == "8 more alerts than can be told: failures 7, stuck 1"
+        assert more.title == "8 more alerts above the limit: failures 7, stuck 1"
         assert (more.count, more.severity, more.run) == (8, "ticket", "paddock alerts test")
         assert more.evidence[0] == "failures:c003 fails"
         assert siren.looks(20, *self.causes(10), condition("stuck:t1.1", "notice")) == []

@@ -47,7 +47,7 @@ def list_command(ctx: click.Context, show_all: bool, as_json: bool) -> None:
         return
     alerts = shown_alerts(board, show_all=show_all)
     if not any(alert.is_open for alert in alerts):
-        click.echo("no alerts" if not alerts else "no alert waits for anybody")
+        click.echo("no alerts" if not alerts else "no alert needs attention")
     for line in alert_lines(alerts):
         click.echo(line)
 

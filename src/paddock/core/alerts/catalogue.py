@@ -56,16 +56,16 @@ def _window(default: float, least: float, most: float) -> Threshold:
     return Threshold(default, least, most, Unit.SECONDS)
 
 
-SUCCESS = AlertRule("success", "agents succeed in less than {limit} of their attempts", _PAGE, _share(0.9, 0.5, 0.999))
+SUCCESS = AlertRule("success", "agents succeed in fewer than {limit} of their attempts", _PAGE, _share(0.9, 0.5, 0.999))
 INFRASTRUCTURE = AlertRule(
-    "infrastructure", "less than {limit} of attempts get what they need to work", _PAGE, _share(0.9, 0.5, 0.999)
+    "infrastructure", "fewer than {limit} of attempts get what they need to work", _PAGE, _share(0.9, 0.5, 0.999)
 )
 NEW_FAILURE = AlertRule(
     *("new-failure", "{limit} attempts fail within {window} in a way not seen before", _TICKET),
     *(_count(3, 2, 100), _window(30 * MINUTE, MINUTE, DAY)),
 )
 ALIKE = AlertRule(
-    *("alike", "3 agents fail alike within {window}, as by chance on less than {limit} of all days", _TICKET),
+    *("alike", "3 agents fail alike within {window}, which chance does on fewer than {limit} of days", _TICKET),
     *(Threshold(0.01, 1e-6, 0.2, Unit.CHANCE), _window(30 * MINUTE, MINUTE, DAY)),
 )
 NEVER_RAN = AlertRule("never-ran", "{limit} agents of one engine in a row never ran", _PAGE, _count(2, 2, 50))

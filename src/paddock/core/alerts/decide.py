@@ -157,7 +157,7 @@ def _more(over: Sequence[Condition]) -> Condition | None:
         return None
     counts = Counter(one.rule for one in over)
     rules = ", ".join(f"{rule} {count:,}" for rule, count in counts.most_common())
-    title = f"{len(over):,} more {'alert' if len(over) == 1 else 'alerts'} than can be told: {rules}"
+    title = f"{len(over):,} more {'alert' if len(over) == 1 else 'alerts'} above the limit: {rules}"
     evidence = tuple(one.title for one in over[:EVIDENCE_KEPT])
     return Condition(MORE, CEILING, gravest(over), title, evidence=evidence, run="paddock alerts test", count=len(over))
 

@@ -37,7 +37,7 @@ def judge_budget_forecast(scene: Scene, setting: RuleSetting) -> Seen:
     words = f"the day will end at about ${total:,.2f} of ${day.budget:,.2f}"
     if total <= scene.limit(_key(day.scope), setting.limit) * day.budget:
         return nothing(words)
-    hour = f"${day.spent(scene.now - HOUR, scene.now):,.2f} went in the last hour"
+    hour = f"${day.spent(scene.now - HOUR, scene.now):,.2f} was spent in the last hour"
     return Seen(words, (_condition(setting, day.scope, setting.severity, words, (hour,)),))
 
 
@@ -48,7 +48,7 @@ def judge_budget_burn(scene: Scene, setting: RuleSetting) -> Seen:
         return nothing("the day has no budget in money")
     hour = day.spent(scene.now - HOUR, scene.now) / HOUR * DAY / day.budget
     now = day.spent(scene.now - 300.0, scene.now) / 300.0 * DAY / day.budget
-    words = f"money goes {hour:.1f} times as fast as the budget lasts, in the last minutes {now:.1f} times"
+    words = f"money is being spent {hour:.1f} times as fast as the budget allows, {now:.1f} times in the last 5 minutes"
     limit = scene.limit(_key(day.scope), setting.limit)
     if day.runs < FEWEST_RUNS or min(hour, now) <= limit or day.used + day.rest <= day.budget:
         return nothing(words)

@@ -2,7 +2,7 @@
 
 A window burns when failures use up what the goal leaves room for so many times as fast as it lasts. Both a long and
 a short window must burn: the long one so that a few failures do not count, the short one so that it is not over
-already. The factors are those of Google's SRE workbook, made for goals above 99 %; where a goal leaves so much room
+already. The factors are those of Google's SRE workbook, made for goals above 99%; where a goal leaves so much room
 that a factor could not be reached, nine failures of ten are enough.
 """
 
