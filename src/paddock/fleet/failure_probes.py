@@ -32,7 +32,8 @@ class Probed:
 
 
 def probe_failure(workspace: Workspace, name: str) -> Probed:
-    """Adds the tasks; once they have ended, the cause is settled or left open. Raises PaddockError where that would tell nothing."""
+    """Adds the tasks; once they have ended, the cause is settled or left open. Raises PaddockError where that would
+    tell nothing."""
     board = workspace.board()
     cause = require_probeable(board, name)
     task, attempt = _failed(board, cause)
