@@ -11,6 +11,9 @@ import pytest
 
 from tests.docs.markdown import ROOT
 
+# In one process all that is parsed is parsed once.
+pytestmark = pytest.mark.xdist_group("architecture")
+
 SOURCE = ROOT / "src" / "paddock"
 PAGE = (ROOT / "docs" / "architecture.md").read_text()
 LAYERS = sorted(path.name for path in SOURCE.iterdir() if path.is_dir() and (path / "__init__.py").exists())
