@@ -239,6 +239,22 @@ def test_one_model_that_refuses_task_after_task_is_the_trouble_and_one_refused_t
     assert set(causes(refused).values()) == {FailureCause.TASK}
 
 
+def test_one_model_that_comes_to_no_end_where_others_do_is_the_trouble() -> None:
+    endless = [a_run(number, model="swift", error="Reached max session turns for this session") for number in range(8)]
+    others = [a_run(number, model="steady", fails=False) for number in range(20, 60)]
+    assert only(endless + others).cause is FailureCause.MODEL
+    assert only(endless).cause is FailureCause.TASK
+
+
+def test_lines_are_read_behind_what_log_drivers_put_before_them() -> None:
+    lines = (
+        "2026-11-18T03:11:02.123Z stdout F ● I'll handle a full disk next.",
+        "2026-11-18T03:11:04.123Z stderr F ##[error]fatal: Could not resolve host: git.example",
+        '{"ts": "2026-11-18T03:11:05Z", "level": "info", "msg": "let me see whether the disk is full"}',
+    )
+    assert set(causes(failing(range(3), *lines)).values()) == {FailureCause.NETWORK}
+
+
 def test_a_hard_task_of_which_one_in_five_attempts_goes_well_is_not_fought_over() -> None:
     attempts = [
         a_run(

@@ -172,16 +172,21 @@ def _is_one_task(case: Case) -> bool:
     return len({trace.task for trace in traces} - {""}) == 1 and is_too_much(traces, len(traces))
 
 
-def _refusing_model(case: Case) -> Verdict | None:
-    """A task that is refused is that task's trouble, unless one model refuses one task after the other."""
-    refused = [reading.kept.trace for reading in case.readings if _has_sign(reading, "refused-by-policy")]
-    models = {trace.model or trace.engine for trace in refused}
+def _same_model(case: Case) -> Verdict | None:
+    """A task that is refused, or that takes more steps than there are, is that task's trouble, unless one model meets
+    that on one task after the other; where steps run out, unless it meets it more often than other models do."""
+    traces = [reading.kept.trace for reading in case.readings]
     if (
-        len(refused) > MAJORITY * case.size
-        and len(models) == 1
-        and len({trace.task for trace in refused}) >= MANY_TASKS
+        len({trace.model or trace.engine for trace in traces}) != 1
+        or len({trace.task for trace in traces}) < MANY_TASKS
     ):
+        return None
+    refused = sum(_has_sign(reading, "refused-by-policy") for reading in case.readings)
+    if refused > MAJORITY * case.size:
         return Verdict(Class.MODEL, Class.MODEL, "one model refuses several tasks", _sure(case))
+    without_end = sum(_has_sign(reading, "step-limit") for reading in case.readings)
+    if without_end > MAJORITY * case.size and any(lift.facet in ("model", "engine") for lift in case.measures.lifts):
+        return Verdict(Class.MODEL, Class.MODEL, "one model comes to no end, on several tasks", _sure(case))
     return None
 
 
@@ -218,7 +223,8 @@ def _model(case: Case) -> Verdict | None:
         and not trace.error.strip()
         for trace in traces
     )
-    if well and len(doers) == 1 and len(tasks) >= MANY_TASKS and traces[0].engine + traces[0].model:
+    spoke = all(reading.spoke for reading in case.readings)
+    if well and spoke and len(doers) == 1 and len(tasks) >= MANY_TASKS and traces[0].engine + traces[0].model:
         return Verdict(Class.MODEL, Class.MODEL, "no error anywhere, on many tasks", 0.4)
     return None
 
@@ -240,7 +246,7 @@ _RULES: tuple[Callable[[Case], Verdict | None], ...] = (
     _said(Class.NETWORK, "somebody could not be reached"),
     _said(Class.DEPENDENCY, "something is missing in the environment, or does not fit"),
     _recurring_dependency,
-    _refusing_model,
+    _same_model,
     _task,
     _model,
 )

@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import msgspec
+
 from paddock.insight.failures.structured import texts_within
 from paddock.insight.trace import KeptTrace, StepStatus
 
@@ -23,7 +25,14 @@ WINDOW_LINES = 60
 ERROR_LINES = 40
 STEP_LINES = 6
 NARROWEST_TERMINAL = 79
+MOST_STAMPS = 3
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_STAMP = re.compile(
+    r"(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\d.,]*(?:Z|[+-]\d\d:?\d\d)?|\[?\d\d:\d\d:\d\d[\d.,]*\]?) *"
+    r"(?:std(?:out|err) [FP] +)?(?:##\[\w+\] *)?|[\w.-]{2,30} +\| +|##\[\w+\] *"
+)
+"""What runners and log drivers put before a line."""
+_SAID = ("msg", "message", "error", "err", "stderr", "detail")
 _FRAME = "│┃║|╭╮╰╯├┤─━═╌❱×✖✗•*· \t"
 _HINTS = (
     "hint:",
@@ -131,7 +140,7 @@ def _unbroken(lines: list[str]) -> list[str]:
     whole: list[str] = []
     goes_on = False
     for line in lines:
-        if goes_on and len(whole[-1]) < LINE_CHARS:
+        if goes_on and len(whole[-1]) < LINE_CHARS and _STAMP.match(line) is None:
             whole[-1] += line
         else:
             whole.append(line)
@@ -140,7 +149,24 @@ def _unbroken(lines: list[str]) -> list[str]:
 
 
 def _flat(line: str) -> str:
-    return " ".join(_COLOUR.sub("", line[:LINE_CHARS]).split())
+    """As the program printed it, without what others put before it."""
+    flat = " ".join(_COLOUR.sub("", line[:LINE_CHARS]).split())
+    for _ in range(MOST_STAMPS):
+        stamp = _STAMP.match(flat)
+        if stamp is None or stamp.end() == len(flat):
+            break
+        flat = flat[stamp.end() :]
+    return _said(flat) if flat.startswith("{") and flat.endswith("}") else flat
+
+
+def _said(line: str) -> str:
+    """What a line of a structured log says."""
+    try:
+        told = msgspec.json.decode(line)
+    except (msgspec.MsgspecError, RecursionError):
+        return line
+    words = [told[key] for key in _SAID if isinstance(told.get(key), str)] if isinstance(told, dict) else []
+    return " ".join(" ".join(words).split()) or line
 
 
 def _goes_on(line: str) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from paddock.insight.failures.lines import CALL, ERROR, OUTPUT, STEP, Line, window_of
 from paddock.insight.failures.salience import Reader, Salient, Work
-from paddock.insight.failures.speech import shows_speech
+from paddock.insight.failures.speech import AGENT_VOICES, shows_speech
 from paddock.insight.failures.vocabulary import PASSING, FailureCause
 from paddock.insight.trace import EndState, KeptTrace, Result
 
@@ -34,8 +34,6 @@ _END_CAUSES = {
     EndState.OVERLOADED: FailureCause.OVERLOAD,
     EndState.BUDGET: FailureCause.TASK,
 }
-_AGENT_MARKS = ("●", "⏺", "✻", "✽", "✢")
-"""What agents put before what they say and do, on the screen."""
 _MARKED_LINES = 2
 _VAGUE = frozenset({"absent", "unfit-object"})
 _VAGUE_AT_WORK = _VAGUE | {"missing-file", "exists-already", "missing-service"}
@@ -217,7 +215,7 @@ def _has_spoken(
         return True
     if trace.end_state is EndState.NEVER_RAN or trace.model_calls == 0:
         return False
-    if sum(line.where == OUTPUT and line.text.startswith(_AGENT_MARKS) for line in window) >= _MARKED_LINES:
+    if sum(line.where == OUTPUT and line.text.startswith(AGENT_VOICES) for line in window) >= _MARKED_LINES:
         return True
     if tells_steps:
         return shows_speech(line.text for line in window if line.where in (OUTPUT, ERROR))

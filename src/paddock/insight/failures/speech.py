@@ -31,12 +31,17 @@ _ASIDES = tuple(
         *("let me", "let's", "we should", "we need to", "we can", "so i", "which i", "that i"),
     )
 )
-_BULLETS = "●⏺•∙✻✽✢✶✳⎿└│┃>*-# \t"
+AGENT_VOICES = ("●", "⏺", "✦", "✻", "✽", "✢", "✶")
+"""What agents put before their own words, and before what they do."""
+_FAULTS = ("api error", "error", "fatal", "failed", "request ", "unable", "could not")
+_BULLETS = "●⏺✦•∙✻✽✢✶✳⎿└│┃>*-# \t"
 
 
 def is_speech(line: str) -> bool:
-    """Whether a line is in the first person, or opens as people who think aloud do."""
+    """Whether a line is an agent's own, in the first person, or opens as people who think aloud do."""
     low = line[:400].lower().replace("’", "'").lstrip(_BULLETS)
+    if line.startswith(AGENT_VOICES) and not low.startswith(_FAULTS):
+        return True
     return low.startswith(_OPENINGS) or any(map(f" {low} ".__contains__, _ASIDES))
 
 

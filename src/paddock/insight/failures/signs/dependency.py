@@ -142,10 +142,11 @@ SIGNS = (
         "a call that does not fit what is installed",
         listed(
             """
-            module…has no attribute; init…unexpected keyword argument; unrecognized arguments; unrecognized
-            option; unrecognised option; unknown option; unknown flag; unknown command; invalid option; illegal
-            option; no such option; unexpected argument; type not yet supported; unsupported operand type s for
-            type; type object is not subscriptable
+            module…has no attribute; init…unexpected keyword argument; unrecognized arguments; unrecognized option;
+            unrecognised option; unknown option; unknown flag; unknown command; invalid option; illegal option; no
+            such option; unexpected argument; type not yet supported; unsupported operand type s for type; type
+            object is not subscriptable; unknown argument; unknown arguments; unexpected option; unsupported option;
+            unrecognized flag; flag provided but not defined
             """
         ),
     ),
@@ -332,7 +333,8 @@ SIGNS = (
             error; invalid toml; error loading config; error parsing config; createcontainerconfigerror;
             configmap…not found; secret…not found; couldn t find key; not a tty; stdin is not a terminal; the input
             device is not a tty; raw mode is not supported; requires a tty; must be run in a terminal; no provider
-            configured; provider not configured; run…configure first; please configure
+            configured; provider not configured; run…configure first; please configure; input required and not
+            supplied; unable to resolve action; required input; required variable; no value for required variable
             """
         ),
     ),

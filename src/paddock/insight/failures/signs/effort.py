@@ -40,7 +40,8 @@ SIGNS = (
             max budget; budget exceeded; budget exhausted; exceeded…budget; exceeded max cost; out of budget; max
             episodes; maximum episodes; maximum tool calls; tool call limit; episode limit; episodes limit; maximum
             number of episodes; budget…exhausted; budget limit; cost limit exceeded; exceeded its budget; max cost;
-            max tool; steps exhausted; reached the limit of; number of turns exceeded; session turn limit
+            max tool; steps exhausted; reached the limit of; number of turns exceeded; session turn limit; max
+            session turns; turnlimitederror; fatalturnlimitederror; turn limited
             """
         ),
         unless=listed("retries"),
@@ -92,7 +93,8 @@ SIGNS = (
             failed…times; failed to apply edit; failed to edit…attempts; reflections; potential loop; same tool
             call; consecutive mistakes; too many consecutive; too many malformed; too many format errors; too many
             invalid; model gave up; gave no answer; no generation; finish reason malformed; malformed_function_call;
-            finishreason malformed; truncated response; response was truncated
+            finishreason malformed; truncated response; response was truncated; tried to call unavailable tool;
+            unavailable tool; call unavailable; tool…does not conform
             """
         ),
         unless=listed("package json; npm; tsconfig; config"),

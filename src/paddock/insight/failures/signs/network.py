@@ -86,12 +86,13 @@ SIGNS = (
         "a proxy that refuses or fails",
         listed(
             """
-            proxyconnect; proxyerror; proxy error; proxy authentication required; http 407; status 407; error
-            407; 407 proxy; tunnel connection failed; tunneling socket could not be established; tunnel failed;
-            cannot connect to proxy; unable to connect to proxy; failed to connect to proxy; could not connect
-            to proxy; from proxy after connect; proxy connect aborted; proxy connection; proxy…refused;
-            proxy…timed out; proxy…failed; err proxy; err tunnel; blocked by…proxy; blocked by…firewall; x deny
-            reason; host not allowed; not in allowlist; egress…denied; egress…blocked
+            proxyconnect; proxyerror; proxy error; proxy authentication required; http 407; status 407; error 407;
+            407 proxy; tunnel connection failed; tunneling socket could not be established; tunnel failed; cannot
+            connect to proxy; unable to connect to proxy; failed to connect to proxy; could not connect to proxy;
+            from proxy after connect; proxy connect aborted; proxy connection; proxy…refused; proxy…timed out;
+            proxy…failed; err proxy; err tunnel; blocked by…proxy; blocked by…firewall; x deny reason; host not
+            allowed; not in allowlist; egress…denied; egress…blocked; tunnel through proxy; proxy returns; proxy
+            responded; proxy refused; proxy server
             """
         ),
         unless=listed("litellm proxy; proxies; proxy spend; pip install"),

@@ -87,7 +87,9 @@ SIGNS = (
             credits; plan and billing; exhausted your daily quota; exhausted your…quota; daily quota; quota
             limitations; quota…per day; monthly quota; plan s limit; free tier…limit; free models per day; upgrade
             your plan; hard limit reached; hit your usage limit; current quota; exceeded your current quota;
-            billing…quota; out of tokens; credits exhausted; credits…remaining 0; no credits; balance…too low
+            billing…quota; out of tokens; credits exhausted; credits…remaining 0; no credits; balance…too low; hit
+            your session limit; hit your weekly limit; hit your…limit; session limit…resets; weekly limit…resets;
+            limit…resets at
             """
         ),
         unless=listed("disk quota; storage quota; larger than max; message size; memory; device"),
@@ -158,7 +160,9 @@ SIGNS = (
             unexpected server error
             """
         ),
-        unless=listed("localhost; 127 0 0 1; 0 0 0 0; test; assert; pytest; apt get"),
+        unless=listed(
+            "localhost; 127 0 0 1; 0 0 0 0; test; assert; pytest; apt get; service unavailable ip; bad gateway ip"
+        ),
     ),
     Sign(
         "provider-silent",

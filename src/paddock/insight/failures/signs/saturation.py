@@ -51,9 +51,10 @@ SIGNS = (
         "killed from outside",
         listed(
             """
-            exit code is 137; exited with 137; exited 137; exitcode 137; exit 137; code 137; status 137;
-            returned 137; error 137; signal 9; signal killed; sigkill; killed program; process was killed; was
-            killed by; exit code 247; code 143…memory; line…killed
+            exit code is 137; exited with 137; exited 137; exitcode 137; exit 137; code 137; status 137; returned
+            137; error 137; signal 9; signal killed; sigkill; killed program; process was killed; was killed by;
+            exit code 247; code 143…memory; line…killed; daemon disappeared unexpectedly; may have been killed;
+            build daemon…killed
             """
         ),
         unless=listed("kill 9"),
