@@ -62,7 +62,7 @@ class Data:
         """Results of three submissions without steps, five runs each; a label is `SUBMISSION RUN`."""
         return _labelled(
             self.traces("terminal_bench_lb/results.jsonl.gz"),
-            lambda trace: f"{trace.label} {trace.attributes['source_path'].split('/')[3]}",
+            lambda trace: f"{trace.label} {trace.source.split('/')[3]}",
         )
 
     def mini_swe_agent(self) -> list[Trace]:

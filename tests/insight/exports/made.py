@@ -44,7 +44,9 @@ def full(run: str = "r1", label: str = "b", **fields: object) -> Trace:
             ModelCall(id="m1", model="claude-opus-5", usage=TokenUsage(1, 2, 7, 4), at=1_700_000_000.5, seconds=2.0),
             ModelCall(status=429, retry_after=3.0),
         ),
-        "facts": Facts(files=("a.py",), insertions=3, deletions=0, tests_run=1, no_verify=True, gate="red"),
+        "facts": Facts(
+            files=("a.py",), insertions=3, deletions=0, tests_run=1, no_verify=True, force_push=False, gate="red"
+        ),
         "tests": {"one": True, "two": False},
         "source": "/runs/r1.json",
         "attributes": {"title": "Fix it"},
