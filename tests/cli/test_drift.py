@@ -34,8 +34,8 @@ def batches(cli: Cli, tmp_path: Path) -> Cli:
 
 
 HASTY = """\
-drift: hasty differs from before in the order of steps, tests run after the last edit and steps per run, over
-  24 pairs of runs
+drift: hasty differs from before in the order of steps, what is done (TEST), tests run after the last edit and
+  steps per run, over 24 pairs of runs
 
   what is compared                                                batch  baseline        difference       q
 """
@@ -47,6 +47,8 @@ def test_a_batch_that_skips_its_tests_is_drift_and_says_where(batches: Cli) -> N
     assert (
         "! tests run after the last edit                                      0%      100%       -100 points" in shown
     )
+    assert "what is done more or less" in shown
+    assert f"  {'TEST  % of runs':<84}{'0.0%':>9}{'100.0%':>10}" in shown
     assert "EDIT:src → SUBMIT" in shown
     assert "most typical: hasty" in shown
     assert "self-test:" in shown

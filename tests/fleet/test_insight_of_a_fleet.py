@@ -142,4 +142,4 @@ def test_drift_names_the_model_that_skips_its_tests_and_says_nothing_of_others(p
     assert (proof.hasty["verdict"], proof.hasty["pairs"]) == ("drift", HASTY)
     significant = {test["name"] for test in proof.hasty["tests"] if test["significant"]}
     assert "last edit verified" in significant
-    assert significant <= {"last edit verified", "path", "steps", "tokens"}, "fewer tests are fewer steps"
+    assert significant <= {"last edit verified", "path", "habits", "steps", "tokens"}, "fewer tests are fewer steps"

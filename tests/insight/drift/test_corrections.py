@@ -1,10 +1,10 @@
-"""Benjamini and Hochberg's correction."""
+"""Benjamini and Hochberg's correction, and what need not be corrected for."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.insight.drift.corrections import corrected
+from paddock.insight.drift.corrections import can_be_significant, corrected
 
 PS = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 
@@ -30,3 +30,20 @@ def test_a_p_that_grows_makes_no_q_smaller(ps: list[float], at: int) -> None:
 def test_weights_divide_the_budget() -> None:
     assert corrected([0.02, 0.02], [3.0, 1.0]) == pytest.approx([0.04 / 1.5, 0.04])
     assert corrected([]) == []
+
+
+def test_what_could_never_be_significant_leaves_its_share_to_the_others() -> None:
+    assert can_be_significant([0.0, 0.03, 0.03], [1.0, 1.0, 1.0], 0.05) == [True, False, False]
+    assert can_be_significant([0.0, 0.03], [1.0, 2.0], 0.05) == [True, True]
+    assert can_be_significant([0.03], [1.0], 0.05) == [True]
+    assert can_be_significant([0.06], [1.0], 0.05) == [False]
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.sampled_from((1.0, 2.0, 4.0))), max_size=10))
+def test_each_that_is_left_could_be_significant_alone(tests: list[tuple[float, float]]) -> None:
+    least_ps, weights = [least for least, _ in tests], [weight for _, weight in tests]
+    left = can_be_significant(least_ps, weights, 0.05)
+    total = sum(weight for weight, is_left in zip(weights, left, strict=True) if is_left)
+    for least, weight, is_left in zip(least_ps, weights, left, strict=True):
+        assert not is_left or least * total <= 0.05 * weight * (1 + 1e-9)
+        assert is_left or least > 0

@@ -43,6 +43,26 @@ def test_another_order_of_steps_is_drift_and_is_explained(made: Made) -> None:
     assert report.explanation.outlier is not None
 
 
+def test_a_habit_is_drift_and_says_which_activity_even_if_the_order_of_steps_hardly_differs(made: Made) -> None:
+    draw = random.Random(1)
+    long = [[*wander(draw, 3), *wander(draw, 3), *wander(draw, 3)] for _ in range(80)]
+    batch = [made.run(f"t{n}", [*long[n], *(["DELEGATE"] if n % 2 else [])]) for n in range(40)]
+    report = judged(made, batch, [made.run(f"t{n}", long[40 + n]) for n in range(40)])
+    habits = found(report, "habits")
+    assert report.verdict is Verdict.DRIFT
+    assert (habits.significant, habits.activities[0], habits.floor) == (True, "DELEGATE", 0.10)
+    assert habits.effect == pytest.approx(0.5)
+    shift = report.explanation.habits[0]
+    assert (shift.activity, shift.of, shift.baseline_share) == ("DELEGATE", "runs", 0.0)
+
+
+def test_habits_are_never_more_certain_than_the_path_that_they_are_part_of(made: Made) -> None:
+    draw = random.Random(5)
+    for _ in range(5):
+        report = judged(made, made.cohort(draw, 20), made.cohort(draw, 20))
+        assert found(report, "habits").q >= found(report, "path").q
+
+
 def test_fewer_successes_are_drift_even_if_all_else_is_the_same(made: Made) -> None:
     report = judged(made, made.cohort(random.Random(1), 30, ok=False), made.cohort(random.Random(1), 30))
     assert [test.name for test in report.significant] == ["outcome"]
@@ -154,6 +174,16 @@ def test_work_that_has_nothing_in_common_is_compared_with_a_warning(made: Made) 
     report = judged(made, batch, [made.run(f"a{n}", wander(draw, n)) for n in range(12)])
     assert report.matched_by == "nothing"
     assert any("neither task nor kind" in words for words in report.warnings)
+
+
+def test_work_of_kinds_that_the_other_side_does_not_have_is_too_little_data(made: Made) -> None:
+    draw = random.Random(3)
+    batch = [made.run(f"b{n}", wander(draw, n), kind="docs") for n in range(30)]
+    report = judged(made, batch, [made.run(f"a{n}", wander(draw, n), kind="fix") for n in range(30)])
+    assert (report.verdict, report.pairs, report.unmatched) == (Verdict.TOO_LITTLE, 0, 60)
+    assert any("no kind of task either" in words for words in report.warnings)
+    unsaid = [made.run(f"a{n}", wander(draw, n)) for n in range(30)]
+    assert judged(made, batch, unsaid).matched_by == "nothing"
 
 
 def test_other_tasks_of_no_known_kind_do_not_stand_in_for_tasks_in_common(made: Made) -> None:

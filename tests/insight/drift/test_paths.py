@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from paddock.insight.drift.habits import tabulate_habits
 from paddock.insight.drift.path_test import END, START, compare_paths, divergence, phase_codes, tabulate_edges
 from paddock.insight.drift.profile_test import compare_profiles
 from paddock.insight.drift.scores import known_units
 from paddock.insight.drift.strata import match_runs
-from paddock.insight.drift.units import swapped_labels, units_of
+from paddock.insight.drift.units import labels_of, swapped_labels, units_of
 from tests.insight.drift.runs import Made
 
 
@@ -62,14 +63,17 @@ def test_swapped_labels_keep_the_size_of_both_sides_of_each_stratum(sizes: list[
 
 
 def test_p_is_uniform_where_paths_do_not_differ() -> None:
-    draw, ps, profile_ps = random.Random(5), [], []
+    draw, ps, habit_ps, profile_ps = random.Random(5), [], [], []
     for number in range(150):
         made = Made()
         runs = made.cohort(draw, 12, 4)
         units = units_of(match_runs(runs[::2], runs[1::2]), 1000, 0)
-        ps.append(compare_paths(units, (tabulate_edges(units.units, 100),), 99, number).p)
+        habits = tabulate_habits(units.units, made.symbols)
+        result = compare_paths(units, (tabulate_edges(units.units, 100),), habits, labels_of(units, 99, number))
+        ps.append(result.p)
+        habit_ps.append(result.habits.habits[0].p)
         values = np.array([draw.random() for _ in units.units])
         profile_ps.append(compare_profiles(known_units(units.strata, units.is_batch, values), 99, number).p)
-    for found in (ps, profile_ps):
+    for found in (ps, habit_ps, profile_ps):
         assert 1 <= sum(p <= 0.05 for p in found) <= 15
         assert 15 <= sum(p <= 0.2 for p in found) <= 45

@@ -24,7 +24,7 @@ def drift_lines(view: DriftView, *, show_all: bool = False) -> list[str]:
     if view.tests:
         lines += ["", *_test_lines(view)]
     if view.verdict == "drift" and view.explanation.edges:
-        lines += ["", *_edge_lines(view), *_aligned_lines(view)]
+        lines += [*_habit_lines(view), "", *_edge_lines(view), *_aligned_lines(view)]
     if view.hard_cases:
         lines += ["", *_case_lines(view, None if show_all else SHOWN_CASES)]
     if view.review_queue:
@@ -68,6 +68,18 @@ def _q(test: DriftTestView) -> str:
     if not test.decides:
         return ""
     return "<.001" if test.q < 0.001 else f"{test.q:.3f}"
+
+
+def _habit_lines(view: DriftView) -> Iterator[str]:
+    if not view.explanation.habits:
+        return
+    wide = _room() - 26
+    yield ""
+    yield f"  {'what is done more or less':<{wide}}{'batch':>9}{'baseline':>10}"
+    for habit in view.explanation.habits:
+        share = f"  % of {habit.of}"
+        words = cut(habit.activity, wide - 1 - len(share)) + share
+        yield f"  {words:<{wide}}{habit.batch:>9.1%}{habit.baseline:>10.1%}"
 
 
 def _edge_lines(view: DriftView) -> Iterator[str]:

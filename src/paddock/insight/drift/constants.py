@@ -16,10 +16,13 @@ RATIO_FLOOR = 1.15
 of runs, and the factor by which a run is longer or shorter."""
 
 SHARE_FLOOR = 0.05
-"""Of all steps, such as those that fail."""
+"""Of all steps, such as those that fail, or of a path that one activity is."""
 
 WEIGHTS = {"path": 4.0, "outcome": 2.0, "outcome by task": 2.0, "steps": 2.0}
 """How the budget of false alarms is divided: most to what shows a change of model first. Others count 1."""
+
+DIVERGENCE_COUNTS = 2
+"""So many times as much as each other view of paths: it sees repetition best, and failures."""
 
 DRAWS = 1_999
 """How often the labels are swapped at random."""
@@ -31,6 +34,9 @@ SELF_TEST_RUNS = 200
 
 MOST_UNITS = 8_000
 """Of more runs a random part is compared: beyond these a difference that chance could explain is below the floors."""
+
+MOST_ACTIVITIES = 64
+"""Those that most runs have in their paths; of others nobody asks how often they occur."""
 
 MOST_EDGES = 512
 """The edges that weigh most; the others are counted together."""

@@ -21,3 +21,15 @@ def corrected(ps: Sequence[float], weights: Sequence[float] | None = None) -> li
         least = min(least, weighted[at] * len(ps) / rank)
         qs[at] = max(ps[at], least)
     return qs
+
+
+def can_be_significant(least_ps: Sequence[float], weights: Sequence[float], alpha: float) -> list[bool]:
+    """Which tests could be, by the smallest p that each might have: those of which it is within their share of the
+    budget (Tarone). The most hopeless go first, as each leaves its share to the others."""
+    left = set(range(len(least_ps)))
+    while left:
+        worst = max(left, key=lambda at: (least_ps[at] / weights[at], at))
+        if least_ps[worst] * sum(weights[at] for at in left) <= alpha * weights[worst]:
+            break
+        left.remove(worst)
+    return [at in left for at in range(len(least_ps))]

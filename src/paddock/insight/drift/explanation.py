@@ -1,14 +1,18 @@
 """Where paths differ: the edges that add most, and a typical run beside the oddest."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
+from paddock.insight.drift.habits import Deviations
 from paddock.insight.drift.path_test import END, START, Edge, divergence, edge_parts
-from paddock.insight.drift.report import EdgeShift, Explanation, TypicalRun
+from paddock.insight.drift.report import EdgeShift, Explanation, HabitShift, TypicalRun
 from paddock.insight.drift.tests import PathFindings
 from paddock.insight.paths import Symbols
 from paddock.insight.trace import KeptTrace
 
 TOP_EDGES = 5
+TOP_HABITS = 5
 
 
 def explain(found: PathFindings, symbols: Symbols) -> Explanation:
@@ -32,9 +36,18 @@ def explain(found: PathFindings, symbols: Symbols) -> Explanation:
     medoid, outlier = int(from_batch.argmin()), int(from_baseline.argmax())
     return Explanation(
         edges,
+        tuple(_habits(result.habits)),
         _typical(units.units[of_batch[medoid]].runs[0], float(from_batch[medoid]), symbols),
         _typical(units.units[of_batch[outlier]].runs[0], float(from_baseline[outlier]), symbols),
     )
+
+
+def _habits(found: Deviations) -> Iterator[HabitShift]:
+    """Each activity once: by what of it deviates more."""
+    first = {habit.activity: habit for habit in reversed(found.changed)}
+    for habit in [habit for habit in found.changed if first[habit.activity] is habit][:TOP_HABITS]:
+        of = "steps" if habit.is_of_steps else "runs"
+        yield HabitShift(habit.activity, of, habit.batch, habit.baseline)
 
 
 def _names(edge: Edge, symbols: Symbols) -> tuple[str, str]:

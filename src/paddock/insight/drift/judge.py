@@ -63,7 +63,9 @@ def _warnings(compared: Comparison, tests: Sequence[DriftTest]) -> Iterable[str]
             yield f"{count} {runs} of the {name} {reason} and {verb} not compared"
     pairs = compared.matching.pairs
     if FEWEST_PAIRS <= pairs < RELIABLE_PAIRS:
-        yield f"{pairs} pairs are few: from {RELIABLE_PAIRS} on a change of model is hardly missed"
+        yield f"{pairs} pairs are few: from {RELIABLE_PAIRS} on most changes of model are seen"
+    if not compared.matching.strata and compared.batch and compared.baseline:
+        yield "no task was run on both sides, and no kind of task either: there is nothing to compare with"
     if compared.matching.is_blind:
         yield "runs have neither task nor kind in common: their work may differ more than their agents"
     if any(test.name == "steps" and not test.decides for test in tests):

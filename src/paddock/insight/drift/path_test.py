@@ -1,6 +1,10 @@
-"""Whether the paths of a batch differ: the Jensen-Shannon divergence of its directly-follows edges.
+"""Whether the paths of a batch differ, by three views of them: how far its directly-follows edges diverge in all
+(Jensen and Shannon's), how far they are apart run by run, and what runs do at all (`habits.py`).
 
-It is taken of two levels of symbols, what is done and what it is done to, since a change of either is a change."""
+Each sees changes that the others hardly see, so what counts is how improbable they are together (Fisher's sum of
+logarithms, whose chance is that of the same swapped labels). Edges are taken of two levels of symbols, what is done and
+what it is done to, since a change of either is a change.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,9 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from paddock.insight.drift.constants import DIVERGENCE_COUNTS
+from paddock.insight.drift.habits import Deviations, HabitTable, deviate
 from paddock.insight.drift.scores import Flags, Floats, Ints
 from paddock.insight.drift.strata import Unit
-from paddock.insight.drift.units import DRAWS_AT_ONCE, Units, Weights, swapped_labels, weigh
+from paddock.insight.drift.units import DRAWS_AT_ONCE, Units, Weights, weigh
 from paddock.insight.paths import FAILED_SUFFIX, Symbols
 from paddock.insight.phases import phase_of
 
@@ -38,6 +44,7 @@ class PathResult:
     p: float
     batch: Floats
     baseline: Floats
+    habits: Deviations
 
 
 def tabulate_edges(units: Sequence[Unit], most: int, coarser: Ints | None = None) -> EdgeTable:
@@ -83,29 +90,43 @@ def _without_target(symbol: str) -> str:
     return phase_of(symbol.removesuffix(FAILED_SUFFIX)) + (FAILED_SUFFIX if symbol.endswith(FAILED_SUFFIX) else "")
 
 
-def compare_paths(units: Units, tables: Sequence[EdgeTable], draws: int, seed: int) -> PathResult:
-    """By the mean of the divergences that the tables show, of which the first is told. `p` is one-sided: no paths can
-    be more alike than chance makes them."""
+def compare_paths(units: Units, tables: Sequence[EdgeTable], habits: HabitTable, labels: Flags) -> PathResult:
+    """Under `labels` of which the first row are those that were seen. The mean divergence of all tables is judged, and
+    the first is told. `p` is one-sided: no paths can be more alike than chance makes them."""
     weights = weigh(units.strata, units.is_batch)
-    labels = np.concatenate((units.is_batch[None, :], *swapped_labels(units.strata, units.is_batch, draws, seed)))
-    found = _divergences(tables, weights, labels)
-    seen, by_chance = float(found[0]), found[1:]
-    as_far = int((by_chance >= seen - 1e-6).sum())
-    beyond = max(0.0, seen - float(by_chance.mean()))
+    divergences, distances = _differences(tables, weights, labels)
+    deviations = deviate(units, habits, labels)
+    views = (_as_far(divergences) ** DIVERGENCE_COUNTS, _as_far(distances), _as_far(deviations.largest))
+    improbable = -np.log(np.prod(views, axis=0))
+    seen = float(divergences[0])
     batch, baseline = (
         _mixture(tables[0], weights.batch * units.is_batch),
         _mixture(tables[0], weights.baseline * ~units.is_batch),
     )
-    return PathResult(seen, beyond, (1 + as_far) / (1 + draws), batch, baseline)
+    beyond = max(0.0, seen - float(divergences[1:].mean()))
+    return PathResult(seen, beyond, float(_as_far(improbable)[0]), batch, baseline, deviations)
 
 
-def _divergences(tables: Sequence[EdgeTable], weights: Weights, labels: Flags) -> Floats:
-    parts = []
+def _as_far(found: Floats) -> Floats:
+    """The share of all that are at least as large as each; what differs by rounding is equal."""
+    rounding = 1e-5 * max(1e-12, float(found.max()))
+    return np.asarray(1 - np.searchsorted(np.sort(found), found - rounding) / len(found), dtype=np.float64)
+
+
+def _differences(tables: Sequence[EdgeTable], weights: Weights, labels: Flags) -> tuple[Floats, Floats]:
+    """Under each row of labels: how far the mixtures of both sides diverge, and how far apart the means of their roots
+    are. In roots it counts in how many runs an edge is, rather than how much of a few. A table's distances count in
+    units of their mean."""
+    roots = [np.sqrt(table.shares) for table in tables]
+    divergences, distances = np.zeros(len(labels)), np.zeros((len(tables), len(labels)))
     for first in range(0, len(labels), DRAWS_AT_ONCE):
         some = labels[first : first + DRAWS_AT_ONCE]
+        rows = slice(first, first + len(some))
         batch, baseline = (some * weights.batch).astype(np.float32), (~some * weights.baseline).astype(np.float32)
-        parts.append(sum(divergence(batch @ table.shares, baseline @ table.shares) for table in tables) / len(tables))
-    return np.concatenate(parts)
+        for number, table in enumerate(tables):
+            divergences[rows] += divergence(batch @ table.shares, baseline @ table.shares) / len(tables)
+            distances[number, rows] = (((batch - baseline) @ roots[number]) ** 2).sum(axis=1)
+    return divergences, (distances / np.maximum(1e-12, distances.mean(axis=1, keepdims=True))).sum(axis=0)
 
 
 def divergence(first: NDArray[np.floating], second: NDArray[np.floating]) -> Floats:

@@ -15,7 +15,8 @@ class DriftTest(msgspec.Struct, frozen=True):
     """`p` is two-sided, except that of the path, which has one side; `q` is corrected for all tests of the report.
     `effect` is in bits beyond chance (path), a difference of shares (rates) or the logarithm of a ratio (magnitudes),
     and positive where the batch has more. `significant` needs q and an effect that is worth an alarm. What tells more
-    of hosts and providers than of agents is shown and never `decides`."""
+    of hosts and providers than of agents is shown and never `decides`. `activities` are those that `habits` is about,
+    the one that deviates most first."""
 
     name: str
     statistic: float
@@ -28,6 +29,7 @@ class DriftTest(msgspec.Struct, frozen=True):
     baseline: float | None = None
     pairs: int = 0
     decides: bool = True
+    activities: tuple[str, ...] = ()
 
 
 class EdgeShift(msgspec.Struct, frozen=True):
@@ -39,6 +41,16 @@ class EdgeShift(msgspec.Struct, frozen=True):
     batch_share: float
     baseline_share: float
     bits: float
+
+
+class HabitShift(msgspec.Struct, frozen=True):
+    """An activity that chance does not explain the difference of: the share of `runs` in which it occurs on both sides,
+    or the share of their `steps` that it is, repeats told once."""
+
+    activity: str
+    of: str
+    batch_share: float
+    baseline_share: float
 
 
 class TypicalRun(msgspec.Struct, frozen=True):
@@ -55,6 +67,7 @@ class Explanation(msgspec.Struct, frozen=True):
     that is farthest from the baseline."""
 
     edges: tuple[EdgeShift, ...] = ()
+    habits: tuple[HabitShift, ...] = ()
     medoid: TypicalRun | None = None
     outlier: TypicalRun | None = None
 

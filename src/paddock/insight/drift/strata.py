@@ -66,9 +66,15 @@ def match_runs(batch: Iterable[KeptTrace], baseline: Iterable[KeptTrace]) -> Mat
         return Matching(tuple(strata), tasks, len(alone))
     rest = _climb(_clusters(alone), strata, _LEVELS)
     sorts = len(strata)
-    if not sorts:
+    if not sorts and not _are_of_other_sorts(rest):
         rest = _climb(rest, strata, _BLIND_LEVELS)
     return Matching(tuple(strata), tasks, sum(len(unit.runs) for unit in rest), is_blind=len(strata) > sorts)
+
+
+def _are_of_other_sorts(units: Iterable[Unit]) -> bool:
+    """Whether all say of what kind their work is: then nothing that they do says how it should be done on the other
+    side, which has no such kind."""
+    return all(unit.runs[0].trace.kind for unit in units)
 
 
 def _climb(units: list[Unit], strata: list[tuple[Unit, ...]], levels: Sequence["_Level"]) -> list[Unit]:

@@ -30,7 +30,8 @@ from paddock.insight.drift.constants import (
     SHARE_FLOOR,
     WEIGHTS,
 )
-from paddock.insight.drift.corrections import corrected
+from paddock.insight.drift.corrections import can_be_significant, corrected
+from paddock.insight.drift.habits import tabulate_habits
 from paddock.insight.drift.path_test import EdgeTable, PathResult, compare_paths, phase_codes, tabulate_edges
 from paddock.insight.drift.profile_test import can_tell, compare_profiles
 from paddock.insight.drift.report import DriftTest
@@ -43,8 +44,10 @@ from paddock.insight.drift.scores import (
     mean_of_side,
     risk_difference,
 )
-from paddock.insight.drift.units import Units
+from paddock.insight.drift.units import Units, labels_of
 from paddock.insight.paths import Symbols
+
+MOST_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,7 @@ class Findings:
 
 def run_tests(units: Units, symbols: Symbols, *, tells_steps: bool, draws: int = DRAWS, seed: int = 0) -> Findings:
     path = _find_paths(units, symbols, draws, seed) if tells_steps else None
-    found = [_path_test(path)] if path is not None else []
+    found = list(_path_tests(path)) if path is not None else []
     found += _outcome_tests(units, draws, seed)
     for measure in rate_measures(symbols):
         found += _score_tests(units, measure, compare_rates, RATE_FLOOR)
@@ -80,16 +83,24 @@ def run_tests(units: Units, symbols: Symbols, *, tells_steps: bool, draws: int =
 
 @dataclass(frozen=True, slots=True)
 class _Uncorrected:
-    """One that no labels could make significant, or that decides nothing, does not `count` among the many."""
+    """`least_p` is the smallest that any labels could give. One that is `part_of` another says more of what that has
+    found and has no budget of its own."""
 
     test: DriftTest
-    counts: bool
+    least_p: float = 0.0
+    part_of: str = ""
 
 
 def _judged(found: list[_Uncorrected]) -> tuple[DriftTest, ...]:
-    counting = [one.test for one in found if one.counts]
-    corrected_ps = corrected([test.p for test in counting], [WEIGHTS.get(test.name, 1.0) for test in counting])
-    qs = {test.name: q for test, q in zip(counting, corrected_ps, strict=True)}
+    """What decides nothing keeps its p; what cannot be significant is not counted among the many, and its q is 1."""
+    deciding = [one for one in found if one.test.decides and not one.part_of]
+    weights = {one.test.name: WEIGHTS.get(one.test.name, 1.0) for one in deciding}
+    hopeful = can_be_significant([one.least_p for one in deciding], [*weights.values()], ALPHA)
+    counting = [one.test for one, is_hopeful in zip(deciding, hopeful, strict=True) if is_hopeful]
+    corrected_ps = corrected([test.p for test in counting], [weights[test.name] for test in counting])
+    qs = {one.test.name: 1.0 for one in deciding}
+    qs |= {test.name: q for test, q in zip(counting, corrected_ps, strict=True)}
+    qs |= {one.test.name: max(one.test.p, qs[one.part_of]) for one in found if one.part_of}
     return tuple(_with_q(one.test, qs.get(one.test.name, one.test.p)) for one in found)
 
 
@@ -105,13 +116,21 @@ def _find_paths(units: Units, symbols: Symbols, draws: int, seed: int) -> PathFi
         return None
     table = tabulate_edges(units.units, MOST_EDGES)
     by_phase = tabulate_edges(units.units, MOST_EDGES, phase_codes(symbols))
-    return PathFindings(units, table, compare_paths(units, (table, by_phase), draws, seed))
+    habits = tabulate_habits(units.units, symbols)
+    return PathFindings(units, table, compare_paths(units, (table, by_phase), habits, labels_of(units, draws, seed)))
 
 
-def _path_test(path: PathFindings) -> _Uncorrected:
-    result = path.result
-    test = _test("path", result.divergence, result.p, result.beyond_chance, JSD_FLOOR, path.units.pairs)
-    return _Uncorrected(test, counts=True)
+def _path_tests(path: PathFindings) -> Iterator[_Uncorrected]:
+    result, pairs = path.result, path.units.pairs
+    yield _Uncorrected(_test("path", result.divergence, result.p, result.beyond_chance, JSD_FLOOR, pairs))
+    leading = result.habits.leading
+    if leading is None:
+        return
+    largest, p = float(result.habits.largest[0]), result.habits.habits[0].p
+    test = _test("habits", largest, p, leading.effect, leading.floor, pairs)
+    named = result.habits.activities[:MOST_NAMED]
+    test = replace(test, batch=leading.batch, baseline=leading.baseline, activities=named)
+    yield _Uncorrected(test, part_of="path")
 
 
 def _outcome_tests(units: Units, draws: int, seed: int) -> Iterator[_Uncorrected]:
@@ -121,7 +140,7 @@ def _outcome_tests(units: Units, draws: int, seed: int) -> Iterator[_Uncorrected
         return
     result = compare_profiles(scored, draws, seed)
     test = _test("outcome by task", result.distance, result.p, result.beyond_chance, RATE_FLOOR, scored.pairs)
-    yield _Uncorrected(test, counts=True)
+    yield _Uncorrected(test)
 
 
 def _score_tests(
@@ -138,7 +157,7 @@ def _score_tests(
     test = _test(measure.name, score.z, score.p, risk_difference(scored), floor, scored.pairs)
     decides = not measure.is_of_surroundings
     test = replace(test, batch=batch, baseline=baseline, decides=decides)
-    yield _Uncorrected(test, counts=decides and score.least_p <= ALPHA)
+    yield _Uncorrected(test, score.least_p)
 
 
 def _clock_decides(units: Units) -> bool:

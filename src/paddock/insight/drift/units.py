@@ -104,5 +104,10 @@ def swapped_labels(strata: Ints, is_batch: Flags, draws: int, seed: int) -> Iter
         yield drawn == takes_batch[strata][None, :]
 
 
+def labels_of(units: Units, draws: int, seed: int) -> Flags:
+    """Those that were seen in the first row, and below it those that are swapped."""
+    return np.concatenate((units.is_batch[None, :], *swapped_labels(units.strata, units.is_batch, draws, seed)))
+
+
 def _mean(values: list[float]) -> float:
     return sum(values) / len(values) if values else float("nan")

@@ -9,6 +9,7 @@ from paddock.insight.drift.report import (
     DriftReport,
     DriftTest,
     EdgeShift,
+    HabitShift,
     HardCase,
     QueuedRun,
     SelfTest,
@@ -22,6 +23,7 @@ MOST_CASES = 1_000
 MOST_STEPS = 400
 _PLAIN = {
     "path": "the order of steps",
+    "habits": "what is done",
     "outcome": "how many succeed",
     "outcome by task": "which tasks succeed",
     "last edit verified": "tests run after the last edit",
@@ -45,8 +47,9 @@ class DriftTestView(msgspec.Struct, frozen=True):
     """`p` is two-sided, except for the path's; `q` is corrected for all tests. `effect` is in bits beyond chance
     (path), a difference of shares, or the logarithm of a ratio (steps, tokens, start-up context, wall time); it is
     positive where the batch has more, and counts from `floor` on. `batch` and `baseline` are the means of the two
-    sides. One that does not `decide` tells more of hosts and providers than of agents. `words` say what is compared,
-    `difference` by how much it differs."""
+    sides, or of those of `habits` the one that differs most. One that does not `decide` tells more of hosts and
+    providers than of agents. `words` say what is compared, `difference` by how much it differs, and `activities` which
+    ones are meant by `habits`."""
 
     name: str
     statistic: float
@@ -61,6 +64,7 @@ class DriftTestView(msgspec.Struct, frozen=True):
     decides: bool
     words: str
     difference: str
+    activities: list[str]
 
 
 class EdgeView(msgspec.Struct, frozen=True):
@@ -74,6 +78,16 @@ class EdgeView(msgspec.Struct, frozen=True):
     bits: float
 
 
+class HabitView(msgspec.Struct, frozen=True):
+    """An activity that one side has more than chance explains: the share of the `runs` in which it occurs, or of the
+    `steps` of their paths."""
+
+    activity: str
+    of: str
+    batch: float
+    baseline: float
+
+
 class TypicalRunView(msgspec.Struct, frozen=True):
     run: str
     path: list[str]
@@ -85,6 +99,7 @@ class ExplanationView(msgspec.Struct, frozen=True):
     baseline."""
 
     edges: list[EdgeView]
+    habits: list[HabitView]
     medoid: TypicalRunView | None
     outlier: TypicalRunView | None
 
@@ -159,6 +174,7 @@ def view_drift(report: DriftReport) -> DriftView:
         matched_by=report.matched_by,
         explanation=ExplanationView(
             edges=[_view_edge(edge) for edge in explanation.edges],
+            habits=[_view_habit(habit) for habit in explanation.habits],
             medoid=_view_run(explanation.medoid),
             outlier=_view_run(explanation.outlier),
         ),
@@ -182,7 +198,10 @@ def sentence_of(report: DriftReport) -> str:
 
 
 def plain_words(test: DriftTest) -> str:
-    return _PLAIN.get(test.name, test.name)
+    words = _PLAIN.get(test.name, test.name)
+    if not test.significant or not test.activities:
+        return words
+    return f"{words} ({', '.join(printable(one, 80) for one in test.activities)})"
 
 
 def difference_of(test: DriftTest) -> str:
@@ -220,12 +239,18 @@ def _view_test(test: DriftTest) -> DriftTestView:
         decides=test.decides,
         words=plain_words(test),
         difference=difference_of(test),
+        activities=[printable(one, 80) for one in test.activities],
     )
 
 
 def _view_edge(edge: EdgeShift) -> EdgeView:
     shares = (_rounded(edge.batch_share), _rounded(edge.baseline_share), _rounded(edge.bits))
     return EdgeView(printable(edge.first, 80), printable(edge.then, 80), *shares)
+
+
+def _view_habit(habit: HabitShift) -> HabitView:
+    shares = (_rounded(habit.batch_share), _rounded(habit.baseline_share))
+    return HabitView(printable(habit.activity, 80), habit.of, *shares)
 
 
 def _view_run(run: TypicalRun | None) -> TypicalRunView | None:

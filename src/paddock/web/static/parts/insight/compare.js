@@ -6,7 +6,7 @@ import {plural} from "../../lib/format.js";
 import {State} from "../badge.js";
 import {Problem} from "../words.js";
 import {Batches} from "./paths.js";
-import {Cases, Edges, verdictOf} from "./verdict.js";
+import {Cases, Edges, Habits, verdictOf} from "./verdict.js";
 import {Attempt, useTold} from "./told.js";
 
 const FLEET = "fleet";
@@ -43,6 +43,7 @@ function Verdict({batch, baseline}) {
   return html`<div aria-live="polite"><p><${State} of=${state} icon=${icon} words=${words} /></p>
     <p class="words">${found.sentence.slice(words.length + 2)}</p>
     ${found.tests.length > 0 && html`<${Tests} tests=${found.tests} />`}
+    ${found.explanation.habits.length > 0 && html`<${Habits} habits=${found.explanation.habits} />`}
     ${found.explanation.edges.length > 0 && html`<${Edges} edges=${shares(found.explanation.edges)} />`}
     <${Typical} explanation=${found.explanation} batch=${batch} />
     <${Cases} cases=${found.hard_cases} label=${batch} />

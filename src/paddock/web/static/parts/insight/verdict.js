@@ -27,6 +27,15 @@ export function Edges({edges}) {
       <td class="num">${percent(share)}</td></tr>`)}</tbody></table></div>`;
 }
 
+/** Activities that one side has in more of its runs, or as more of its steps. */
+export function Habits({habits}) {
+  return html`<div class="tw"><table class="mid">
+    <thead><tr><th>what is done</th><th class="num">before</th><th class="num">now</th></tr></thead>
+    <tbody>${habits.map(({activity, of, baseline, batch}) => html`<tr key=${activity}>
+      <td class="nowrap"><span class="mono">${activity}</span> <span class="dim">of ${of}</span></td>
+      <td class="num">${percent(baseline)}</td><td class="num">${percent(batch)}</td></tr>`)}</tbody></table></div>`;
+}
+
 /** `label` is the batch that the runs are of. */
 export function Cases({cases, label = FLEET}) {
   if (!cases.length) return null;
