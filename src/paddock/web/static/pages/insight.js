@@ -72,9 +72,12 @@ function SpanChoice() {
 /** There may be runs of agents that Paddock did not start. */
 function WithoutWork() {
   const {data} = useTold("traces/labels");
+  const failures = useTold("insight/failures", {since: "all"});
   const drift = useTold("insight/drift", {since: "all"});
   return html`<${Nothing} />${data?.labels.length > 0 && html`<div class="stack gap-top">
-    <${Paths} since="all" /><${Drift} told=${drift} /></div>`}`;
+    <${Paths} since="all" />
+    <${Failures} told=${failures} spanWords=${SPANS.all} first=${data.labels[0].label} />
+    <${Drift} told=${drift} /></div>`}`;
 }
 
 function Nothing() {

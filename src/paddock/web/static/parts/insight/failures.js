@@ -22,9 +22,9 @@ const CAUSES = {
 const SURE = 0.01;
 const FLEET = "fleet";
 
-/** Of the fleet, as `told` of `insight/failures`, or of a batch that was imported. */
-export function Failures({told, spanWords}) {
-  const [label, setLabel] = useState(FLEET);
+/** Of the fleet, as `told` of `insight/failures`, or of a batch that was imported; `first` is the one shown unasked. */
+export function Failures({told, spanWords, first = FLEET}) {
+  const [label, setLabel] = useState(first);
   const labels = told.data?.labels ?? [];
   const choice = labels.some((one) => one !== FLEET) && html`<${Batches} labels=${labels} label=${label}
     words="Batch of failures" choose=${setLabel} />`;
