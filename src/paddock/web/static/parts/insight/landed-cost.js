@@ -81,7 +81,7 @@ function Split({costs: {split, per_landed_usd: each, landed, thrown_away: thrown
     ${thrown.length > 0 && html`<ul class="said-so top-line" aria-label="Thrown away">${thrown.map((row) => html`
       <li key=${row.words}>${thrownWords(row)}</li>`)}</ul>`}
     ${(split.unpriced > 0 || split.unknown > 0) && html`<p class="dim">Not included:
-      ${plural(split.unpriced, "turn")} without a price, ${grouped(split.unknown)} that told no tokens.</p>`}`;
+      ${" "}${plural(split.unpriced, "turn")} without a price, ${grouped(split.unknown)} that told no tokens.</p>`}`;
 }
 
 function thrownWords({words, lost, lost_usd: usd, carried}) {

@@ -39,12 +39,13 @@ export function Habits({habits}) {
 /** `label` is the batch that the runs are of. */
 export function Cases({cases, label = FLEET}) {
   if (!cases.length) return null;
+  const command = `paddock drift --all${label === FLEET ? "" : " --batch … --baseline …"}`;
   return html`<ul class="said-so">
     ${cases.slice(0, CASES_SHOWN).map(({rule, run, evidence}, index) => html`<li key=${index}>
       <${State} of="blocked" words=${rule} /> <${Attempt} name=${label === FLEET ? run : `${label}/${run}`} />
       ${" "}<span class="mono">${evidence}</span></li>`)}
-    ${cases.length > CASES_SHOWN && html`<li class="dim">and ${cases.length - CASES_SHOWN} more:
-      <code>paddock drift</code></li>`}</ul>`;
+    ${cases.length > CASES_SHOWN && html`<li class="dim">
+      ${`and ${cases.length - CASES_SHOWN} more: `}<code>${command}</code></li>`}</ul>`;
 }
 
 export function percent(share) {
