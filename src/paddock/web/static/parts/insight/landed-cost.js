@@ -98,7 +98,7 @@ function Dear({costs: {starts, briefs}}) {
     <b>${` ${start.agent} `}</b> reads ${grouped(Math.round(start.tokens))} tokens, where the engine's other agents read
     ${grouped(Math.round(start.others))}.
     ${start.files.slice(0, 2).map(({path, about_tokens: about}) => html` <code>${path}</code> has about
-      ${grouped(about)}.`)}
+      ${" "}${grouped(about)}.`)}
     </li>`)}
     ${briefs.map((row) => html`<li key=${row.task}><a class="link" href=${taskPath(row.task)}>${row.task}</a> starts
       with ${grouped(row.tokens)} tokens instead of ${grouped(Math.round(row.usual))}; its brief has about

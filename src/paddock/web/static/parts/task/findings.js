@@ -57,7 +57,7 @@ function Finding({finding, versions, goTo}) {
         : html`<span class="dim" title=${place}>${place}</span>`}</span>`}</div>
     <p class="words">${claim}</p>
     <p class="dim isolate">${aboutOf(finding, versions)}${finding.routed && html`<${Fragment}>, now
-      <a href=${taskPath(finding.routed)}>${finding.routed}</a></${Fragment}>`}</p>
+      ${" "}<a href=${taskPath(finding.routed)}>${finding.routed}</a></${Fragment}>`}</p>
     <${Grounds} finding=${finding} />
     <${Decisions} finding=${finding} />
   </li>`;
