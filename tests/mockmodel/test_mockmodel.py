@@ -78,6 +78,7 @@ def test_what_claude_is_told_while_it_works_starts_a_playlist_of_its_own_or_noth
 
     assert answer_to(play({"shell": "new"}, DONE))["input"]["command"] == "new"
     assert answer_to("only words")["text"] == "old done"
+    assert model.outcomes() == ["answered", "answered"]
     assert [exchange.user_texts[-1] for exchange in model.exchanges][1:] == ["only words"]
 
 

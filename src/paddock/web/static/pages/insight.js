@@ -58,8 +58,9 @@ function troubleWords(failures, drift) {
       largest.cause.replaceAll("-", " ")}`;
     words.push(`${Math.round((largest.count / failures.failed) * 100)} % of the failures ${why}.`);
   }
-  if (drift?.drifted) words.push(`In ${plural(drift.drifted, "batch", "batches")} of attempts, agents behaved differently
-    than before.`);
+  if (drift?.drifted) {
+    words.push(`In ${plural(drift.drifted, "batch", "batches")} of attempts, agents behaved differently than before.`);
+  }
   return words.join(" ");
 }
 
