@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import TypeAlias
 
 from paddock.insight.failures.cluster import Cluster
-from paddock.insight.failures.decision import Verdict, case_of, decide, is_too_much
+from paddock.insight.failures.decision import Verdict, case_of, decide
 from paddock.insight.failures.everyday import everyday_lines
 from paddock.insight.failures.evidence import evidence_for
 from paddock.insight.failures.failed import ended_at, has_failed
@@ -19,10 +19,11 @@ from paddock.insight.failures.likeness import Features, alike
 from paddock.insight.failures.measures import Exposure, measure
 from paddock.insight.failures.phrases import SignBook
 from paddock.insight.failures.places import by_place, resource_at
-from paddock.insight.failures.reading import Reading, read_run
+from paddock.insight.failures.reading import USUAL, Reading, read_run
 from paddock.insight.failures.salience import Reader, book
 from paddock.insight.failures.sources import Sources
 from paddock.insight.failures.templates import Templates
+from paddock.insight.failures.unexplained import Unexplained
 from paddock.insight.failures.vocabulary import FailureCause
 from paddock.insight.trace import KeptTrace, Trace
 
@@ -42,13 +43,18 @@ def diagnose(
     exposure = Exposure(runs)
     by_class: dict[tuple[FailureCause, bool], list[Reading]] = defaultdict(list)
     for reading in readings:
-        by_class[reading.cause, reading.never_ran].append(reading)
+        by_class[_credible(reading), reading.never_ran].append(reading)
+    unexplained = Unexplained(runs)
     clusters = [
         _cluster(group, exposure)
         for (cause, _), members in by_class.items()
-        for group in _groups(members, exposure if cause is FailureCause.UNKNOWN else None)
+        for group in _groups(members, cause, unexplained)
     ]
     return tuple(sorted(_with_unique_ids(clusters), key=lambda cluster: (-len(cluster.runs), cluster.id)))
+
+
+def _credible(reading: Reading) -> FailureCause:
+    return reading.cause if reading.root is None or reading.strength >= USUAL else FailureCause.UNKNOWN
 
 
 def _read(runs: Sequence[KeptTrace], refusals: Refusals | None, reader: Reader) -> list[Reading]:
@@ -66,13 +72,13 @@ def _read(runs: Sequence[KeptTrace], refusals: Refusals | None, reader: Reader) 
     ]
 
 
-def _groups(members: list[Reading], exposure: Exposure | None) -> list[list[Reading]]:
-    """With `exposure`, what several engines or models fail at again and again is the task's own, however it fails."""
-    own = _tasks_of_their_own(members, exposure) if exposure is not None else []
-    taken = {id(reading) for group in own for reading in group}
-    rest = [reading for reading in members if id(reading) not in taken]
-    groups = by_place(rest, alike(_features(rest)))
-    return [*own, *(_by_environment(groups) if members[0].cause is FailureCause.DEPENDENCY else groups)]
+def _groups(members: Sequence[Reading], cause: FailureCause, unexplained: Unexplained) -> list[list[Reading]]:
+    groups = by_place([[members[number] for number in group] for group in alike(_features(members))])
+    if cause is FailureCause.DEPENDENCY:
+        return _by_environment(groups)
+    if cause is FailureCause.UNKNOWN and not members[0].never_ran:
+        return unexplained.regroup(groups)
+    return groups
 
 
 def _by_environment(groups: Sequence[list[Reading]]) -> list[list[Reading]]:
@@ -82,17 +88,6 @@ def _by_environment(groups: Sequence[list[Reading]]) -> list[list[Reading]]:
         tasks = {reading.kept.trace.task for reading in group}
         found[(tasks.pop(),) if len(tasks) == 1 and "" not in tasks else (number,)] += group
     return list(found.values())
-
-
-def _tasks_of_their_own(readings: list[Reading], exposure: Exposure) -> list[list[Reading]]:
-    of_task: dict[str, list[Reading]] = defaultdict(list)
-    for reading in readings:
-        of_task[reading.kept.trace.task].append(reading)
-    return [
-        members
-        for task, members in of_task.items()
-        if task and is_too_much([reading.kept.trace for reading in members], exposure.counts["task"][task])
-    ]
 
 
 def _features(members: Sequence[Reading]) -> list[Features]:

@@ -8,8 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import msgspec
-
+from paddock.insight.failures.log_lines import STAMP, plain_line
 from paddock.insight.failures.structured import texts_within
 from paddock.insight.trace import KeptTrace, StepStatus
 
@@ -25,14 +24,7 @@ WINDOW_LINES = 60
 ERROR_LINES = 40
 STEP_LINES = 6
 NARROWEST_TERMINAL = 79
-MOST_STAMPS = 3
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-_STAMP = re.compile(
-    r"(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\d.,]*(?:Z|[+-]\d\d:?\d\d)?|\[?\d\d:\d\d:\d\d[\d.,]*\]?) *"
-    r"(?:std(?:out|err) [FP] +)?(?:##\[\w+\] *)?|[\w.-]{2,30} +\| +|##\[\w+\] *"
-)
-"""What runners and log drivers put before a line."""
-_SAID = ("msg", "message", "error", "err", "stderr", "detail")
 _FRAME = "│┃║|╭╮╰╯├┤─━═╌❱×✖✗•*· \t"
 _HINTS = (
     "hint:",
@@ -47,7 +39,10 @@ _HINTS = (
     "try ",
 )
 _NOTHING = frozenset({"unset", "none", "null", "unknown", "n/a", "false", "error", "failed", "failure"})
-_TRIED_AGAIN = ("retrying", "will retry", "reconnecting", "trying again in")
+_TRIED_AGAIN = (
+    *("retrying", "will retry", "reconnecting", "trying again in"),
+    *("resumed after", "recovered after", "succeeded after", "succeeded on attempt", "attempt 1/"),
+)
 _LAST_TRY = "retry(total=0"
 _COMPARED = ("expected:", "received:", "actual:", "got:", "want:", "wanted:")
 """How test runners list what they wanted beside what they got."""
@@ -140,7 +135,7 @@ def _unbroken(lines: list[str]) -> list[str]:
     whole: list[str] = []
     goes_on = False
     for line in lines:
-        if goes_on and len(whole[-1]) < LINE_CHARS and _STAMP.match(line) is None:
+        if goes_on and len(whole[-1]) < LINE_CHARS and STAMP.match(line) is None:
             whole[-1] += line
         else:
             whole.append(line)
@@ -149,24 +144,7 @@ def _unbroken(lines: list[str]) -> list[str]:
 
 
 def _flat(line: str) -> str:
-    """As the program printed it, without what others put before it."""
-    flat = " ".join(_COLOUR.sub("", line[:LINE_CHARS]).split())
-    for _ in range(MOST_STAMPS):
-        stamp = _STAMP.match(flat)
-        if stamp is None or stamp.end() == len(flat):
-            break
-        flat = flat[stamp.end() :]
-    return _said(flat) if flat.startswith("{") and flat.endswith("}") else flat
-
-
-def _said(line: str) -> str:
-    """What a line of a structured log says."""
-    try:
-        told = msgspec.json.decode(line)
-    except (msgspec.MsgspecError, RecursionError):
-        return line
-    words = [told[key] for key in _SAID if isinstance(told.get(key), str)] if isinstance(told, dict) else []
-    return " ".join(" ".join(words).split()) or line
+    return plain_line(" ".join(_COLOUR.sub("", line[:LINE_CHARS]).split()))
 
 
 def _goes_on(line: str) -> bool:

@@ -4,7 +4,7 @@ The same trouble at the same place is one cause however it is worded, and at ano
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from paddock.insight.failures.failed import ended_at
 from paddock.insight.failures.reading import USUAL, Reading
@@ -22,7 +22,7 @@ def _provider(trace: Trace) -> str:
     return provider_of(trace.model) or trace.engine
 
 
-def _doer(trace: Trace) -> str:
+def doer_of(trace: Trace) -> str:
     return f"{trace.engine} {trace.model}".strip()
 
 
@@ -30,7 +30,7 @@ _PLACES: Mapping[FailureCause, Callable[[Trace], str]] = {
     FailureCause.RATE_LIMIT: _payer,
     FailureCause.OVERLOAD: _provider,
     FailureCause.SATURATION: lambda trace: trace.host,
-    FailureCause.MODEL: _doer,
+    FailureCause.MODEL: doer_of,
 }
 
 OUTAGE_GAP = 1_800.0
@@ -47,22 +47,22 @@ def resource_at(reading: Reading) -> str:
     return resource_of(root.line.text, root.sign.name)
 
 
-def by_place(readings: Sequence[Reading], groups: Sequence[Sequence[int]]) -> list[list[Reading]]:
+def by_place(groups: Sequence[Sequence[Reading]]) -> list[list[Reading]]:
     """The groups, with those of one trouble at one place together, and those of several places apart."""
     found: dict[tuple[object, ...], list[Reading]] = defaultdict(list)
-    outages = _outages(readings)
+    outages = _outages(reading for group in groups for reading in group)
     for number, group in enumerate(groups):
-        for member in group:
-            found[_place_of(readings[member], outages.get(member)) or (number,)].append(readings[member])
+        for reading in group:
+            found[_place_of(reading, outages.get(reading.kept.key)) or (number,)].append(reading)
     return list(found.values())
 
 
-def _outages(readings: Sequence[Reading]) -> dict[int, int]:
-    """By the number of each run that lost the network, which loss it was: a host loses it for a while, and then has it
+def _outages(readings: Iterable[Reading]) -> dict[int, int]:
+    """By the key of each run that lost the network, which loss it was: a host loses it for a while, and then has it
     again."""
     lost = [
-        (reading.kept.trace.host, at, number)
-        for number, reading in enumerate(readings)
+        (reading.kept.trace.host, at, reading.kept.key)
+        for reading in readings
         if reading.cause is FailureCause.NETWORK
         and reading.kept.trace.host
         and reading.strength >= USUAL
@@ -70,10 +70,10 @@ def _outages(readings: Sequence[Reading]) -> dict[int, int]:
     ]
     found: dict[int, int] = {}
     outage, host, last = 0, "", 0.0
-    for where, at, number in sorted(lost):
+    for where, at, key in sorted(lost):
         if where != host or at - last > OUTAGE_GAP:
             outage += 1
-        found[number], host, last = outage, where, at
+        found[key], host, last = outage, where, at
     return found
 
 
@@ -82,7 +82,7 @@ def _place_of(reading: Reading, outage: int | None) -> tuple[object, ...]:
     trace = reading.kept.trace
     if outage is not None:
         return ("outage", outage)
-    if reading.root is None and (doer := _doer(trace)):
+    if reading.root is None and (doer := doer_of(trace)):
         if reading.never_ran:
             return (trace.engine or doer,)
         if trace.end_state is EndState.GAVE_UP:

@@ -92,7 +92,7 @@ def read_run(
         found
         for found in read
         if found is not None
-        and (found.tells or not _is_work(found, work))
+        and (found.strength >= (USUAL if found.line.where == STEP else 1) or not _is_work(found, work))
         and (found.line.is_closing or found.line.where not in (OUTPUT, STEP) or found.template not in everyday)
     )
     root = _root_of(lines) or _last_resort(window, lines, work)

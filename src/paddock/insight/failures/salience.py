@@ -6,6 +6,7 @@ from enum import Enum
 from functools import cache
 
 from paddock.insight.failures.lines import CALL, OUTPUT, STEP, Line
+from paddock.insight.failures.log_lines import is_harmless, without_level
 from paddock.insight.failures.masks import mask
 from paddock.insight.failures.phrases import Sign, SignBook, words_in
 from paddock.insight.failures.speech import is_speech
@@ -34,7 +35,7 @@ _TESTED = "E "
 """What pytest quotes of a test that failed: the test may be of just such an error."""
 _OF_MODELS = frozenset({FailureCause.MODEL, FailureCause.TASK})
 """What a model itself may say of why it failed."""
-_GUESS = ("warning:", "warn ", "[warn", "warn:", "deprecat", "debug", "info:", "[info")
+_GUESS = ("warning:", "notice:", "warn ", "[warn", "warn:", "deprecat", "debug", "info:", "[info")
 MOST_WORDS = 40
 
 
@@ -93,14 +94,14 @@ class Reader:
         if known is None:
             words = words_in(_without_tests(line.text))
             sign = self._book.strongest(words)
-            known = sign, sign is not None or _is_salient(words)
+            known = sign, sign is not None or (_is_salient(words) and not is_harmless(line.text))
             self._signs[line.text] = known
         sign, is_salient = known
         if not is_salient and not line.is_word:
             return None
         if line.where == OUTPUT and (sign is None or sign.cause not in _OF_MODELS) and is_speech(line.text):
             return None
-        template = mask(line.text, task, keeps_quoted=sign is not None and sign.name in _NAMING)
+        template = mask(without_level(line.text), task, keeps_quoted=sign is not None and sign.name in _NAMING)
         short = " ".join(template.split(" ", MOST_WORDS)[:MOST_WORDS])
         return Salient(line, short, sign, 0 if sign is None else _strength(sign, line, work))
 

@@ -236,16 +236,17 @@ SIGNS = (
         "a package that cannot be built",
         listed(
             """
-            failed building wheel; could not build wheels; failed to build; subprocess exited with error; metadata
-            generation failed; error in setup command; getting requirements to build; preparing metadata…error;
-            backendunavailable; node gyp; gyp err; rebuild error; failed to run custom build command; could not
-            compile; failed to compile; error compiling; compilation failed; executor failed running; failed to
-            solve; did not complete successfully; image build failed; docker build failed; docker…build…non zero
-            exit; dpkg returned an error; sub process…dpkg; error processing package; pip install…failed; npm
-            install…failed; apt get…failed; failed to install; installation…failed; could not install; cannot
-            install; unable to install; couldn t install; pip subprocess to install; configure error; configuring
-            incomplete; cmake error; meson build error; setup script…failed; postinstall…failed; lifecycle
-            script…failed; failed to run postinstall; native module…failed; prebuild install…failed
+            unable to detect version for; no package metadata was found; failed building wheel; could not build
+            wheels; failed to build; subprocess exited with error; metadata generation failed; error in setup
+            command; getting requirements to build; preparing metadata…error; backendunavailable; node gyp; gyp err;
+            rebuild error; failed to run custom build command; could not compile; failed to compile; error
+            compiling; compilation failed; executor failed running; failed to solve; did not complete successfully;
+            image build failed; docker build failed; docker…build…non zero exit; dpkg returned an error; sub
+            process…dpkg; error processing package; pip install…failed; npm install…failed; apt get…failed; failed
+            to install; installation…failed; could not install; cannot install; unable to install; couldn t install;
+            pip subprocess to install; configure error; configuring incomplete; cmake error; meson build error;
+            setup script…failed; postinstall…failed; lifecycle script…failed; failed to run postinstall; native
+            module…failed; prebuild install…failed
             """
         ),
         unless=listed("agent installation failed"),

@@ -108,7 +108,10 @@ SIGNS = (
             """
             like me to proceed; want me to proceed; shall i proceed; should i proceed; like me to implement; want me
             to implement; shall i implement; like me to start; shall i start; like me to go ahead; want me to go
-            ahead; shall i go ahead; like me to make these changes; ready to proceed; once you approve
+            ahead; shall i go ahead; like me to make these changes; ready to proceed; once you approve; wait for your
+            confirmation; await your confirmation; waiting for your confirmation; details on what you would like;
+            unable to complete this request; cannot complete this request; recommend that a developer; what would
+            you like me to
             """
         ),
     ),

@@ -142,7 +142,8 @@ SIGNS = (
             while reading; transfer closed with; incomplete read; incompleteread; incomplete chunked read;
             content length mismatch; protocolerror; remoteprotocolerror; http2…stream…not closed cleanly; http 2
             stream; unexpected eof; chunked encoding; ssh exchange identification; kex exchange identification;
-            broken pipe; epipe; websocket…closed
+            broken pipe; epipe; websocket…closed; connectionclosederror; keepalive ping timeout; no close frame
+            received; lost connection to; lost the connection
             """
         ),
         unless=(*_INSIDE, *listed("parsing; syntax; json; docker sock")),

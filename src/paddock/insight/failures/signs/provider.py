@@ -31,6 +31,7 @@ SIGNS = (
             resource
             """
         ),
+        unless=listed("at capacity; serviceunavailable; service unavailable; currently overloaded; http 529"),
     ),
     Sign(
         "rate-limit",
@@ -133,7 +134,8 @@ SIGNS = (
             again…server load; modelnotreadyexception; no healthy upstream; no available…upstream; no deployments
             available; model is busy; model busy; is too busy; currently overloaded; model…overloaded; try a
             different model; temporarily overloaded; temporarily at capacity; no capacity available; out of
-            capacity; capacity…exceeded…model; model not ready
+            capacity; capacity…exceeded…model; model not ready; too many connections please wait; bedrock is unable to
+            process; statuscode 503…model; apicallerror…503
             """
         ),
         unless=listed("operator overloaded; overloaded function; overloaded method; method overloaded"),

@@ -17,8 +17,9 @@ SIGNS = (
             space; no free inodes; out of inodes; disk space…exhausted; storage…is full; filesystem…full; file
             system…full; write error…space; ephemeral local storage usage exceeds; ephemeral storage; exceeds
             its…emptydir; emptydir…exceeds; database or disk is full; could not extend file; could not write…no
-            space; write failed…enospc; no usable space; storage quota; volume is full; thin pool…full; out of data
-            space; disk pressure; diskpressure; not enough room; insufficient storage
+            space; write failed…enospc; no usable space; storage quota; volume is full; thin pool…full; thin
+            pool…free data blocks; reached low water mark; out of data space; disk pressure; diskpressure; not
+            enough room; insufficient storage
             """
         ),
         unless=listed("file watchers"),
@@ -132,7 +133,8 @@ SIGNS = (
             containerstart…timeout; an http request took too long to complete; docker endpoint…timeout; failed to
             create containerd task; runc…timed out; error during connect…docker; dockerd…not responding; pleg is not
             healthy; container runtime is down; nodenotready; kubelet stopped posting; rpc error…deadlineexceeded;
-            waiting for container…timed out
+            waiting for container…timed out; failed to create shim; runtime did not start; sandbox did not start;
+            machine did not start
             """
         ),
         unless=listed("docker io; registry; proxyconnect; lookup; dial tcp; auth docker"),
