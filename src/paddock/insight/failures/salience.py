@@ -75,11 +75,12 @@ def book() -> SignBook:
     from paddock.insight.failures.signs.contention import SIGNS as CONTENTION
     from paddock.insight.failures.signs.dependency import SIGNS as DEPENDENCY
     from paddock.insight.failures.signs.effort import SIGNS as EFFORT
+    from paddock.insight.failures.signs.environment import SIGNS as ENVIRONMENT
     from paddock.insight.failures.signs.network import SIGNS as NETWORK
     from paddock.insight.failures.signs.provider import SIGNS as PROVIDER
     from paddock.insight.failures.signs.saturation import SIGNS as SATURATION
 
-    return SignBook((*PROVIDER, *CONTENTION, *SATURATION, *NETWORK, *DEPENDENCY, *EFFORT))
+    return SignBook((*PROVIDER, *CONTENTION, *SATURATION, *NETWORK, *DEPENDENCY, *ENVIRONMENT, *EFFORT))
 
 
 class Reader:
