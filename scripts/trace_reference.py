@@ -103,8 +103,8 @@ FACT_ABOUT = {
     "no_verify": "whether hooks were bypassed",
     "force_push": "whether a branch was pushed by force",
     "new_dependency": "whether a dependency was added",
-    "outside": "changed files outside the paths that the task was given",
-    "ci": "changed files that define CI",
+    "outside": "changed files outside the paths that the task was given; `[]` for none, or only whether or how many",
+    "ci": "changed files that define CI, told in the same ways",
     "gate": "`green` or `red`",
     "diff": "a digest of the whole patch",
 }

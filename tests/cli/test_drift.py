@@ -63,6 +63,18 @@ def test_a_batch_like_the_one_before_is_none(batches: Cli) -> None:
     assert told["self_test"]["sound"]
 
 
+def test_a_difference_that_so_few_runs_cannot_show_says_so(cli: Cli, tmp_path: Path) -> None:
+    for name, forced in (("plain", 0), ("pushy", 6)):
+        file = write_batch(tmp_path, name, odd=0.4, tasks=20)
+        runs = [json.loads(line) for line in file.read_text().splitlines()]
+        told = [json.dumps({**run, "force_push": number < forced}) for number, run in enumerate(runs)]
+        file.write_text("\n".join(told))
+        cli.good("traces", "import", str(file), "--label", name)
+    shown = cli.shown("drift", "--batch", "pushy", "--baseline", "plain")
+    assert "+30 points     few\n" in shown
+    assert "(few: no difference in so few runs could stand out" in shown
+
+
 def test_too_little_data_says_how_much_is_missing(batches: Cli) -> None:
     told = batches.good("drift", "--batch", "few", "--baseline", "before", "--json").json()
     assert (told["verdict"], told["pairs"], told["missing_pairs"]) == ("too little data", 4, 6)

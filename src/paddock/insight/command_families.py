@@ -29,7 +29,16 @@ _TEST_MODULES = frozenset(
 _BUILD_MODULES = names(
     "pip build compileall py_compile mypy ruff flake8 pylint black isort venv virtualenv ensurepip sphinx pyflakes"
 )
-_TASK_TOOLS = names("make gmake mvn mvnw gradle gradlew ninja bazel bazelisk just task rake meson ant sbt mix nx")
+_TASK_TOOLS = names(
+    "make gmake mvn mvnw gradle gradlew ninja bazel bazelisk buck2 pants plz just task rake meson ant sbt mix nx mise"
+    " turbo moon lage lerna melos rush invoke inv doit poe earthly grunt gulp"
+)
+_TOLD_TO_TEST = names(
+    "playwright ng ember react-scripts craco vue-cli-service web-test-runner wtr hardhat truffle anchor scarb aptos sui"
+    " wasm-pack xcodebuild tuist fastlane detox terraform tofu helm brew pio platformio aegir cdk"
+)
+"""What tests if its first argument says so; other names, as `psql test`, may mean anything."""
+_PROJECT_SCRIPTS = frozenset({"manage.py", "setup.py"})
 _LANGUAGE_TOOLS = names("cargo go dotnet swift zig deno dart flutter stack cabal lein rails elm forge")
 _VERSION = re.compile(r"(?<=[a-z])\d+(?:\.\d+)*\Z")
 _READS_SCRIPT_FIRST = names("grep egrep fgrep rg ag ack sed awk gawk jq yq")
@@ -88,7 +97,11 @@ def family_of(words: Sequence[str], document: str | None) -> Activity:
         return _of_task_tool(name, words[1:])
     if name in INTERPRETERS or _VERSION.sub("", name) in INTERPRETERS:
         return _of_program(name, words[1:], document)
+    if name in _PROJECT_SCRIPTS or given.endswith("bin/test"):
+        return _of_script(name, given, words[1:])
     phase = PHASE_OF_COMMAND.get(name)
+    if name in _TOLD_TO_TEST and _arguments(words[1:])[:1] == ["test"]:
+        return of_family(Phase.TEST, name, "test")
     if phase is None:
         return _of_stranger(given, name)
     return _of_known(phase, name, words[1:])

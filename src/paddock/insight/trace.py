@@ -106,8 +106,8 @@ class Facts(msgspec.Struct, frozen=True, omit_defaults=True):
     no_verify: bool | None = None
     force_push: bool | None = None
     new_dependency: bool | None = None
-    outside: tuple[str, ...] = ()
-    ci: tuple[str, ...] = ()
+    outside: tuple[str, ...] | None = None
+    ci: tuple[str, ...] | None = None
     gate: str = ""
     diff: str = ""
 

@@ -152,6 +152,24 @@ def test_a_network_that_is_away_is_no_drift(made: Made) -> None:
     assert report.warnings[0] == "15 runs of the batch lost the network and are not compared"
 
 
+def test_runs_without_a_step_that_lacked_something_are_left_out_however_they_are_said_to_have_ended(
+    made: Made,
+) -> None:
+    lacking = [made.run(f"t{n}", [], ok=False, tokens=0, tail="bash: mini: command not found") for n in range(30)]
+    others = [made.run(f"t{n}", [], ok=False, tokens=0, tail="bash: mini: command not found") for n in range(30)]
+    report = judged(made, lacking, others)
+    assert (report.verdict, report.pairs) == (Verdict.TOO_LITTLE, 0)
+    assert any("lacked something in the environment" in words for words in report.warnings)
+
+
+def test_files_outside_the_task_are_compared_where_only_these_are_told(made: Made) -> None:
+    batch = [made.run(f"t{n}", facts=facts(outside=("other.py",) if n % 2 else ())) for n in range(30)]
+    report = judged(made, batch, [made.run(f"t{n}", facts=facts(outside=())) for n in range(30)])
+    assert found(report, "files outside the task").significant
+    unknown = judged(made, batch, [made.run(f"t{n}") for n in range(30)])
+    assert all(test.name != "files outside the task" for test in unknown.tests)
+
+
 def test_too_few_pairs_say_how_many_are_missing(made: Made) -> None:
     draw = random.Random(3)
     report = judged(made, made.cohort(draw, 7), made.cohort(draw, 7))

@@ -5,6 +5,7 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from paddock.core.trace import TokenUsage
 from paddock.insight.failures.diagnose import diagnose
 from paddock.insight.failures.vocabulary import FailureCause
 from paddock.insight.trace import EndState, KeptTrace, Result
@@ -379,3 +380,34 @@ def test_what_is_tried_again_matters_only_at_the_very_end() -> None:
     over = a_run(1, tail="\n".join((refused, *work)), steps=steps(8), end_state=EndState.TIMEOUT)
     last = a_run(2, tail="\n".join((*work, refused)), steps=steps(8), end_state=EndState.TIMEOUT)
     assert causes([over, last]) == {"r1": FailureCause.UNKNOWN, "r2": FailureCause.RATE_LIMIT}
+
+
+def test_a_run_without_tokens_where_others_have_them_never_ran() -> None:
+    used = TokenUsage(input_uncached=900, output=80)
+    others = [a_run(number, fails=False, usage=used) for number in range(10, 16)]
+    silent = failing(range(3), "SyntaxError: Invalid regular expression flags", end_state=EndState.CRASHED)
+    assert set(causes(silent + others).values()) == {FailureCause.NEVER_RAN}
+    worked = failing(range(3), "SyntaxError: Invalid regular expression flags", usage=used)
+    assert FailureCause.NEVER_RAN not in set(causes(worked + others).values())
+
+
+def test_what_every_attempt_at_a_task_meets_in_its_steps_is_the_environments() -> None:
+    met = "error NU1101: Unable to find package Contoso.Auth. No packages exist with this id"
+    stuck = [
+        a_run(number, task="portal", steps=(*steps(5, met), *steps(2)), end_state=EndState.OK) for number in range(4)
+    ]
+    assert set(causes(stuck).values()) == {FailureCause.DEPENDENCY}
+    got_over_it = [a_run(number, task="portal", fails=False, steps=steps(5)) for number in range(10, 14)]
+    assert FailureCause.DEPENDENCY not in set(causes(stuck + got_over_it).values())
+
+
+def test_a_budget_that_one_model_uses_up_more_often_is_its_own_trouble_and_else_the_tasks() -> None:
+    spent = [a_run(number, model="swift", end_state=EndState.BUDGET, steps=steps(9)) for number in range(8)]
+    others = [a_run(number, model="steady", fails=False, steps=steps(9)) for number in range(20, 60)]
+    assert only(spent + others).cause is FailureCause.MODEL
+    assert only(spent[:2]).cause is FailureCause.TASK
+
+
+def test_commits_that_are_listed_are_no_trouble() -> None:
+    runs = failing(range(2), "23503da Fix crash when the disk is full", "* 9bc66ac0 Retry if it is refused.")
+    assert {cluster.symptom for cluster in diagnose(runs)} == {"failed without an error"}

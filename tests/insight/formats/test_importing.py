@@ -215,3 +215,13 @@ def test_what_the_commands_of_a_run_evade_is_a_fact_of_it_although_nobody_says_s
         evading, plain = (kept.trace.facts for kept in dataset.runs(Selection(label="mine")))
     assert (evading.no_verify, evading.verified_last_edit, evading.tests_run) == (True, True, 1)
     assert (plain.no_verify, plain.verified_last_edit, plain.tests_run) == (False, False, 0)
+
+
+def test_files_outside_the_task_may_be_told_by_whether_or_how_many(tmp_path: Path) -> None:
+    path = tmp_path / "runs.jsonl"
+    path.write_bytes(lines(*(record(f"r{n}", outside=told) for n, told in enumerate((["a.py"], [], True, 0, 3)))))
+    take(tmp_path, path, "mine")
+    with Dataset.open(tmp_path / "traces.db") as dataset:
+        told = [kept.trace.facts.outside for kept in dataset.runs(Selection(label="mine"))]
+    unnamed = ("a file that is not named",)
+    assert told == [("a.py",), (), unnamed, (), unnamed]

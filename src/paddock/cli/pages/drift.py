@@ -11,6 +11,7 @@ NARROWEST = 60
 MOST_ALIGNED = 24
 SHOWN_CASES = 20
 SHOWN_QUEUE = 8
+IMPROBABLE = 0.05
 _NEXT = "what several attempts at one task quietly broke: `paddock traces crosscheck t3`, or with --label LABEL"
 _COLOURS = {"drift": "red", "none": "green", "too little data": "yellow"}
 
@@ -29,7 +30,7 @@ def drift_lines(view: DriftView, *, show_all: bool = False) -> list[str]:
         lines += ["", *_case_lines(view, None if show_all else SHOWN_CASES)]
     if view.review_queue:
         lines += ["", *_queue_lines(view, None if show_all else SHOWN_QUEUE)]
-    if view.self_test is not None:
+    if view.self_test is not None and view.tests:
         lines += ["", _self_test_line(view)]
     if view.verdict == "drift":
         lines += ["", paint(_NEXT, dim=True)]
@@ -50,6 +51,8 @@ def _test_lines(view: DriftView) -> Iterator[str]:
             f"{_value(test, test.baseline):>10}{cut(test.difference, 17):>18}{_q(test):>8}"
         )
         yield paint(line, bold=True) if test.significant else line if test.decides else paint(line, dim=True)
+    if any(map(_needs_more, view.tests)):
+        yield paint("  (few: no difference in so few runs could stand out among all that is compared)", dim=True)
     if any(not test.decides for test in view.tests):
         yield paint("  (without q: depends on hosts and providers, and decides nothing)", dim=True)
 
@@ -67,7 +70,14 @@ def _value(test: DriftTestView, value: float | None) -> str:
 def _q(test: DriftTestView) -> str:
     if not test.decides:
         return ""
+    if _needs_more(test):
+        return "few"
     return "<.001" if test.q < 0.001 else f"{test.q:.3f}"
+
+
+def _needs_more(test: DriftTestView) -> bool:
+    """Whether it looks improbable, and no runs of this number could have been significant among so many tests."""
+    return test.decides and test.q == 1.0 and test.p <= IMPROBABLE
 
 
 def _habit_lines(view: DriftView) -> Iterator[str]:

@@ -118,8 +118,8 @@ class PathFacts:
 
 def _outside(run: KeptTrace) -> float | None:
     facts = run.trace.facts
-    known = facts.files is not None or facts.insertions is not None or facts.outside
-    return float(bool(facts.outside)) if known else None
+    looked = any(told is not None for told in (facts.outside, facts.files, facts.insertions))
+    return float(bool(facts.outside)) if looked else None
 
 
 def _flag(*told: bool | None) -> float | None:

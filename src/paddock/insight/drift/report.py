@@ -16,7 +16,7 @@ class DriftTest(msgspec.Struct, frozen=True):
     `effect` is in bits beyond chance (path), a difference of shares (rates) or the logarithm of a ratio (magnitudes),
     and positive where the batch has more. `significant` needs q and an effect that is worth an alarm. What tells more
     of hosts and providers than of agents is shown and never `decides`. `activities` are those that `habits` is about,
-    the one that deviates most first."""
+    the one that deviates most first; the one that differs most where chance explains them all."""
 
     name: str
     statistic: float

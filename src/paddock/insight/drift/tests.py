@@ -128,7 +128,7 @@ def _path_tests(path: PathFindings) -> Iterator[_Uncorrected]:
         return
     largest, p = float(result.habits.largest[0]), result.habits.habits[0].p
     test = _test("habits", largest, p, leading.effect, leading.floor, pairs)
-    named = result.habits.activities[:MOST_NAMED]
+    named = result.habits.activities[:MOST_NAMED] or (leading.activity,)
     test = replace(test, batch=leading.batch, baseline=leading.baseline, activities=named)
     yield _Uncorrected(test, part_of="path")
 

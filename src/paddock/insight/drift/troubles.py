@@ -21,13 +21,13 @@ _REASONS = {
     FailureCause.NETWORK: "lost the network",
     FailureCause.SATURATION: "ran on a host that was full",
     FailureCause.CONTENTION: "fought over something with others",
-    FailureCause.DEPENDENCY: "lacked something in their environment",
+    FailureCause.DEPENDENCY: "lacked something in the environment",
 }
 
 
 def find_troubled(runs: Iterable[KeptTrace]) -> dict[int, str]:
     """Why each of them is one, by its key."""
-    failed = [run for run in runs if run.trace.end_state not in _OWN_ENDS and has_failed(run)]
+    failed = [run for run in runs if has_failed(run) and (run.trace.end_state not in _OWN_ENDS or not run.step_count)]
     if not failed or len(failed) > MOST_DIAGNOSED:
         return {}
     return {

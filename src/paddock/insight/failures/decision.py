@@ -184,10 +184,18 @@ def _same_model(case: Case) -> Verdict | None:
     refused = sum(_has_sign(reading, "refused-by-policy") for reading in case.readings)
     if refused > MAJORITY * case.size:
         return Verdict(Class.MODEL, Class.MODEL, "one model refuses several tasks", _sure(case))
-    without_end = sum(_has_sign(reading, "step-limit") for reading in case.readings)
+    without_end = sum(_came_to_no_end(reading) for reading in case.readings)
     if without_end > MAJORITY * case.size and any(lift.facet in ("model", "engine") for lift in case.measures.lifts):
         return Verdict(Class.MODEL, Class.MODEL, "one model comes to no end, on several tasks", _sure(case))
     return None
+
+
+def _came_to_no_end(reading: Reading) -> bool:
+    return _has_sign(reading, "step-limit") or (reading.strength < USUAL and _used_up(reading))
+
+
+def _used_up(reading: Reading) -> bool:
+    return reading.kept.trace.end_state is EndState.BUDGET
 
 
 def _has_sign(reading: Reading, name: str) -> bool:
@@ -200,6 +208,8 @@ def _task(case: Case) -> Verdict | None:
         return Verdict(Class.TASK, Class.TASK, "the task asks for more than one run can do", _sure(case))
     if +case.said or case.most(case.heard) not in (None, Class.TASK):
         return None
+    if sum(_used_up(reading) for reading in case.readings) > MAJORITY * case.size:
+        return Verdict(Class.TASK, Class.TASK, "the task takes more than a run may use", 0.5)
     traces = [reading.kept.trace for reading in case.readings]
     recurs = case.measures.recurrence or 0.0
     if _is_one_task(case) and recurs >= RECURS / 2:

@@ -22,6 +22,7 @@ from paddock.insight.failures.places import by_place, resource_at
 from paddock.insight.failures.reading import USUAL, Reading, read_run
 from paddock.insight.failures.salience import Reader, book
 from paddock.insight.failures.sources import Sources
+from paddock.insight.failures.stubborn import stubborn_troubles
 from paddock.insight.failures.templates import Templates
 from paddock.insight.failures.unexplained import Unexplained
 from paddock.insight.failures.vocabulary import FailureCause
@@ -58,7 +59,7 @@ def _credible(reading: Reading) -> FailureCause:
 
 
 def _read(runs: Sequence[KeptTrace], refusals: Refusals | None, reader: Reader) -> list[Reading]:
-    sources, everyday = Sources(runs), everyday_lines(runs, reader)
+    sources, everyday, stubborn = Sources(runs), everyday_lines(runs, reader), stubborn_troubles(runs, reader)
     return [
         read_run(
             kept,
@@ -66,6 +67,7 @@ def _read(runs: Sequence[KeptTrace], refusals: Refusals | None, reader: Reader) 
             refusals(kept) if refusals is not None else (),
             tells_steps=sources.would_tell(kept),
             everyday=everyday,
+            stubborn=stubborn,
         )
         for kept in runs
         if has_failed(kept)

@@ -49,6 +49,8 @@ _COMPARED = ("expected:", "received:", "actual:", "got:", "want:", "wanted:")
 _PASSED = ("[ RUN ]", "[ OK ]", "--- PASS", "=== RUN", "PASS ", "ok ")
 _ROUTINE = ("debconf: delaying", "debconf: unable to initialize", "warning: running pip as")
 LAYER_ID = 12
+SHORTEST_COMMIT, LONGEST_COMMIT = 7, 40
+_HEX = frozenset("0123456789abcdef")
 _DONE = ("✅", "✓", "✔", "☑")
 _CODE = (
     "raise ",
@@ -157,7 +159,15 @@ def _is_noise(line: str) -> bool:
     if low.startswith((*_HINTS, *_FRAMES, *_COMPARED, *_ROUTINE)) or _is_layer(low):
         return True
     ticked = not low.isascii() and any(mark in line[:8] for mark in _DONE)
-    return ticked or _is_code(low) or _is_prompt(line) or _has_passed(line)
+    return ticked or _is_commit(low) or _is_code(low) or _is_prompt(line) or _has_passed(line)
+
+
+def _is_commit(low: str) -> bool:
+    """One of a list: `23503da Fix timeout handling`, `* 23503da …`."""
+    name, _, title = low.lstrip("*|\\/ ").partition(" ")
+    return (
+        SHORTEST_COMMIT <= len(name) <= LONGEST_COMMIT and bool(title) and _HEX.issuperset(name) and not name.isalpha()
+    )
 
 
 def _has_passed(line: str) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from paddock.insight.failures.lines import CALL, ERROR, OUTPUT, STEP, Line, window_of
 from paddock.insight.failures.salience import Reader, Salient, Work
 from paddock.insight.failures.speech import AGENT_VOICES, shows_speech
+from paddock.insight.failures.stubborn import Stubborn
 from paddock.insight.failures.vocabulary import PASSING, FailureCause
 from paddock.insight.trace import EndState, KeptTrace, Result
 
@@ -32,7 +33,6 @@ _END_WORDS = {
 _END_CAUSES = {
     EndState.THROTTLED: FailureCause.RATE_LIMIT,
     EndState.OVERLOADED: FailureCause.OVERLOAD,
-    EndState.BUDGET: FailureCause.TASK,
 }
 _MARKED_LINES = 2
 _VAGUE = frozenset({"absent", "unfit-object"})
@@ -81,13 +81,19 @@ class Reading:
 
 
 def read_run(
-    kept: KeptTrace, reader: Reader, refused: Sequence[int], *, tells_steps: bool, everyday: Container[str] = ()
+    kept: KeptTrace,
+    reader: Reader,
+    refused: Sequence[int],
+    *,
+    tells_steps: bool,
+    everyday: Container[str] = (),
+    stubborn: Stubborn = frozenset(),
 ) -> Reading:
     """`tells_steps`: other runs of the same source have steps, so that one without any made none. `everyday` are the
     templates of lines that mean nothing unless a run ends with them."""
     window = window_of(kept, refused)
     work = _work_of(kept)
-    read = (reader.salient(line, kept.trace.task, work) for line in window)
+    read = (_insisting(reader.salient(line, kept.trace.task, work), kept.trace.task, stubborn) for line in window)
     lines = tuple(
         found
         for found in read
@@ -107,6 +113,13 @@ def read_run(
         _templates(lines, is_clear=root is not None and root.strength >= USUAL) or frozenset({f"<{key}>"}),
         spoke,
     )
+
+
+def _insisting(found: Salient | None, task: str, stubborn: Stubborn) -> Salient | None:
+    """What no attempt at the task gets over counts as what is said outside of the work."""
+    if found is None or found.sign is None or (task, found.sign.name) not in stubborn:
+        return found
+    return replace(found, strength=max(found.strength, min(found.sign.strength, USUAL)))
 
 
 def _work_of(kept: KeptTrace) -> Work:

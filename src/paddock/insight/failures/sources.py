@@ -11,6 +11,9 @@ TOLD_SHARE = 0.1
 SHOWN_SHARE = 0.5
 """Where so many of the runs without steps show their output or an error, one that shows none was not looked at."""
 
+SPENT_SHARE = 0.5
+"""A source that tells the tokens of so many runs tells those of each that used any."""
+
 Source: TypeAlias = tuple[str, str]
 
 
@@ -21,15 +24,19 @@ class Sources:
         self._runs: Counter[Source] = Counter()
         self._told: Counter[Source] = Counter()
         self._shown: Counter[Source] = Counter()
+        self._spent: Counter[Source] = Counter()
         for kept in runs:
             source = _source_of(kept)
             self._runs[source] += 1
             self._told[source] += kept.step_count > 0
+            self._spent[source] += kept.trace.usage is not None and kept.trace.usage.output > 0
             self._shown[source] += not kept.step_count and _shows(kept)
 
     def would_tell(self, kept: KeptTrace) -> bool:
-        """Whether there would be steps of it, if it had made any."""
+        """Whether there would be steps or tokens of it, if it had made any."""
         source = _source_of(kept)
+        if self._spent[source] > SPENT_SHARE * self._runs[source]:
+            return True
         if self._told[source] < TOLD_SHARE * self._runs[source] or not self._told[source]:
             return False
         silent = self._runs[source] - self._told[source]

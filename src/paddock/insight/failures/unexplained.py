@@ -13,7 +13,8 @@ from paddock.insight.trace import EndState, KeptTrace
 
 FEWEST_ALIKE = 4
 MOST = 0.8
-_SETTLED = (EndState.OK, EndState.GAVE_UP)
+_ENDS = (frozenset({EndState.OK, EndState.GAVE_UP}), frozenset({EndState.BUDGET}))
+"""Of runs that nothing broke off."""
 
 
 class Unexplained:
@@ -31,7 +32,8 @@ class Unexplained:
         members = [reading for group in groups for reading in group]
         found = _spanning_tasks(members, groups)
         found += self._by_task(_without(members, found))
-        found += self._by_doer(_without(members, found))
+        for ends in _ENDS:
+            found += self._by_doer(_without(members, found), ends)
         rest = (_without(group, found) for group in groups)
         return [*found, *(group for group in rest if group)]
 
@@ -47,11 +49,10 @@ class Unexplained:
             if task and is_too_much([reading.kept.trace for reading in members], len(members) + self._well[task])
         ]
 
-    def _by_doer(self, readings: Iterable[Reading]) -> list[list[Reading]]:
-        """Of those who ended as they wanted, without an error."""
+    def _by_doer(self, readings: Iterable[Reading], ends: frozenset[EndState]) -> list[list[Reading]]:
         of_doer: dict[str, list[Reading]] = defaultdict(list)
         for reading in readings:
-            if reading.spoke and not reading.lines and reading.kept.trace.end_state in _SETTLED:
+            if reading.spoke and not reading.lines and reading.kept.trace.end_state in ends:
                 of_doer[doer_of(reading.kept.trace)].append(reading)
         silent = sum(len(members) for members in of_doer.values())
         return [

@@ -42,6 +42,9 @@ from paddock.insight.trace import ERROR_CHARS, CostSource, EndState, Facts, Mode
 _TELLING = frozenset(
     {"task", "kind", "engine", "model", "steps", "outcome", "end_state", "error", "started", "ended", "usage", "tests"}
 )
+_MISPLACED = frozenset({"outside", "ci"})
+UNNAMED = ("a file that is not named",)
+"""For one who only says that there was one, or how many."""
 _FACT_TYPES = {field.name: field.type for field in msgspec.structs.fields(Facts)}
 _SOURCE_CHARS = 1_000
 _TAIL_READ = 1 << 20
@@ -204,6 +207,8 @@ def _read_facts(told: object, others: dict[str, object]) -> tuple[Facts, dict[st
 
 
 def _fact(name: str, value: object) -> object:
+    if name in _MISPLACED and isinstance(value, int):
+        return UNNAMED if value > 0 else ()
     if isinstance(value, list):
         value = [path for path in value if isinstance(path, str)][:MOST_FILES]
     if isinstance(value, str):

@@ -199,7 +199,7 @@ def sentence_of(report: DriftReport) -> str:
 
 def plain_words(test: DriftTest) -> str:
     words = _PLAIN.get(test.name, test.name)
-    if not test.significant or not test.activities:
+    if not test.activities:
         return words
     return f"{words} ({', '.join(printable(one, 80) for one in test.activities)})"
 
@@ -209,7 +209,7 @@ def difference_of(test: DriftTest) -> str:
     if test.name == "path":
         return f"{test.effect:.3f} bits"
     if test.name == "outcome by task":
-        return f"{100 * test.effect:.0f} points either way"
+        return f"±{100 * test.effect:.0f} points"
     if test.name not in _RATIOS:
         return f"{100 * test.effect:+.0f} points"
     ratio = math.exp(min(50.0, max(-50.0, test.effect)))

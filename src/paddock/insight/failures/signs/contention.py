@@ -70,7 +70,8 @@ SIGNS = (
             another release; another migration; upgrade in progress; install upgrade or rollback…in progress;
             dpkg…locked; rpm database…locked; the process cannot access the file; cannot delete…in use; device or
             resource busy; worktree…locked; fatal unable to create…exists; packed refs lock; cannot lock ref;
-            writeconflict; could not obtain advisory lock; failed to get…lock; is another process using
+            writeconflict; could not obtain advisory lock; failed to get…lock; is another process using;
+            another command…is running
             """
         ),
         unless=listed("cannot lock ref…unable to resolve; lockfile version; frozen lockfile"),

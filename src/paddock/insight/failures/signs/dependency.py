@@ -76,7 +76,8 @@ SIGNS = (
             lockfile would have been; your lock file does not; lockfile version…not supported; unsupported lockfile;
             needs to be updated but…locked; could not find compatible versions; couldn t find compatible versions;
             incompatible peer; requires…but you have; but none was installed; no compatible version; cannot find
-            compatible; version resolution failed; go sum…mismatch; verifying…checksum
+            compatible; version resolution failed; go sum…mismatch; verifying…checksum; changed significantly
+            since…lock; rejecting…conflict; solver failed; backjump limit reached
             """
         ),
         unless=listed("merge conflict"),
@@ -107,7 +108,8 @@ SIGNS = (
             option…is no longer supported; requires at least java; engine is incompatible; node version is
             incompatible; your node version is; package requires rustc; requires rust; err ossl evp unsupported;
             digital envelope routines; binary incompatibility; dtype size changed; compiled using numpy 1; wrong elf
-            class; unsupported compiler; toolchain…is not installed; toolchain…not installed; no matching toolchains
+            class; unsupported compiler; toolchain…is not installed; toolchain…not installed; no matching toolchains;
+            it supports only; but you are running on; declared in its…supports
             """
         ),
         unless=listed("ssl; self assert"),

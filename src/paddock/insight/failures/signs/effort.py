@@ -100,6 +100,18 @@ SIGNS = (
         unless=listed("package json; npm; tsconfig; config"),
     ),
     Sign(
+        "nothing-delivered",
+        FailureCause.MODEL,
+        2,
+        "ended without a change",
+        listed(
+            """
+            empty patch; patch is empty; patch was empty; empty diff; diff is empty; diff was empty; no patch was;
+            no patch generated; empty submission; submitted nothing; no changes were submitted
+            """
+        ),
+    ),
+    Sign(
         "asked-instead",
         FailureCause.MODEL,
         2,
