@@ -1,4 +1,4 @@
-"""The two tails that causes are judged by, in plain Python: the numbers are small."""
+"""The tail that causes are judged by, in plain Python: the numbers are small."""
 
 import math
 
@@ -17,16 +17,6 @@ def hypergeometric_tail(seen: int, drawn: int, marked: int, total: int) -> float
         if drawn - count <= total - marked
     ]
     return min(1.0, math.fsum(math.exp(term) for term in terms))
-
-
-def poisson_tail(seen: int, expected: float) -> float:
-    """The chance of `seen` or more where `expected` are usual."""
-    if seen <= 0:
-        return 1.0
-    if expected <= 0.0:
-        return 0.0
-    below = math.fsum(math.exp(count * math.log(expected) - expected - math.lgamma(count + 1)) for count in range(seen))
-    return min(1.0, max(0.0, 1.0 - below))
 
 
 def _log_choose(total: int, chosen: int) -> float:
