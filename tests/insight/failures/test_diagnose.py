@@ -411,3 +411,26 @@ def test_a_budget_that_one_model_uses_up_more_often_is_its_own_trouble_and_else_
 def test_commits_that_are_listed_are_no_trouble() -> None:
     runs = failing(range(2), "23503da Fix crash when the disk is full", "* 9bc66ac0 Retry if it is refused.")
     assert {cluster.symptom for cluster in diagnose(runs)} == {"failed without an error"}
+
+
+def test_one_library_is_lacked_once_whatever_notices() -> None:
+    words = (
+        "ImportError: libssl.so.1.1: cannot open shared object file: No such file or directory",
+        "ldd: libssl.so.1.1 => not found",
+        "wkhtmltopdf: error while loading shared libraries: libssl.so.1.1: cannot open shared object file",
+    )
+    assert len(only([a_run(number, tail=words[number % 3]) for number in range(9)]).runs) == 9
+
+
+def test_the_name_of_a_task_is_no_trouble() -> None:
+    line = (
+        "Container rest-proxy-server-1 Error response from daemon: Bind for 0.0.0.0:1 failed: port is already allocated"
+    )
+    assert set(causes(failing(range(3), line, task="rest-proxy-server")).values()) == {FailureCause.CONTENTION}
+    full = failing(range(3), "the disk is full", task="disk")
+    assert set(causes(full).values()) == {FailureCause.SATURATION}
+
+
+def test_an_agent_that_its_harness_could_not_start_never_ran() -> None:
+    runs = failing(range(3), error="RuntimeError: Failed to start tmux session. Error: None")
+    assert set(causes(runs).values()) == {FailureCause.NEVER_RAN}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from paddock.insight.failures.resources import resource_of
+from paddock.insight.failures.resources import lack_of, resource_of
 
 PORTS = {
     "exit 1: cannot go on: Error: listen EADDRINUSE: address already in use 127.0.0.1:35629": "port:35629",
@@ -19,3 +19,20 @@ PORTS = {
 @pytest.mark.parametrize("line", PORTS)
 def test_a_port_is_what_follows_a_host_or_the_word_and_no_other_number(line: str) -> None:
     assert resource_of(line, "port-in-use") == PORTS[line]
+
+
+@pytest.mark.parametrize(
+    ("line", "sign", "lack"),
+    [
+        ("ImportError: libssl.so.1.1: cannot open shared object file", "missing-module", "library:libssl.so.1.1"),
+        ("ldd: libssl.so.1.1 => not found", "missing-library", "library:libssl.so.1.1"),
+        ("ModuleNotFoundError: No module named 'yaml'", "missing-module", ""),
+        ("go: go.mod requires go >= 1.25.3 (running go 1.22.5)", "wrong-version", "version:go"),
+        ("gate: go.mod:4: invalid go version '1.25.3'", "wrong-version", "version:go"),
+        ("error: rustc 1.79.0 is not supported by the following packages:", "wrong-version", "version:rustc"),
+        ("exec format error", "wrong-version", ""),
+        ("No space left on device", "disk-full", ""),
+    ],
+)
+def test_what_is_lacked_has_one_name_however_it_is_worded(line: str, sign: str, lack: str) -> None:
+    assert lack_of(line, sign) == lack

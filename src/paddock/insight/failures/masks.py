@@ -19,12 +19,19 @@ SHORTEST_TASK = 4
 
 def mask(line: str, task: str = "", *, keeps_quoted: bool = False) -> str:
     """In lower case. `keeps_quoted` leaves what is quoted, such as the name of a module, but for its numbers."""
-    low = line.lower()
-    for name in _spellings(task):
-        low = low.replace(name, "<task>")
+    low = without_task(line.lower(), task)
     if not keeps_quoted:
         low = _without_quoted(low)
     return " ".join(_word(word) for word in low.split())
+
+
+def without_task(line: str, task: str, *, but_words: bool = False) -> str:
+    """In lower case if the task is named. `but_words`: a name that is a word, such as `disk`, may mean just that."""
+    low = line.lower()
+    named = [name for name in _spellings(task) if name in low and not (but_words and name.isalpha())]
+    for name in named:
+        low = low.replace(name, "<task>")
+    return low if named else line
 
 
 @lru_cache(maxsize=4096)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from paddock.insight.failures.failed import ended_at
 from paddock.insight.failures.reading import USUAL, Reading
-from paddock.insight.failures.resources import resource_of
+from paddock.insight.failures.resources import lack_of, resource_of
 from paddock.insight.failures.vocabulary import FailureCause
 from paddock.insight.model_provider import provider_of
 from paddock.insight.trace import EndState, Trace
@@ -90,6 +90,9 @@ def _place_of(reading: Reading, outage: int | None) -> tuple[object, ...]:
     if reading.root is None or reading.root.sign is None or reading.strength < USUAL:
         return ()
     place = _PLACES.get(reading.cause)
+    if reading.cause is FailureCause.DEPENDENCY:
+        lack = lack_of(reading.root.line.text, reading.root.sign.name)
+        return (lack,) if lack else ()
     where = place(trace) if place is not None else resource_at(reading)
     if not where:
         return ()

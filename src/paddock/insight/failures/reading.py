@@ -228,6 +228,8 @@ def _has_spoken(
         return True
     if trace.end_state is EndState.NEVER_RAN or trace.model_calls == 0:
         return False
+    if any(salient.sign is not None and salient.sign.name == "not-started" for salient in lines):
+        return False
     if sum(line.where == OUTPUT and line.text.startswith(AGENT_VOICES) for line in window) >= _MARKED_LINES:
         return True
     if tells_steps:

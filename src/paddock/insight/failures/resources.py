@@ -1,4 +1,4 @@
-"""What several runs fought over: `port:8080`, `name:db`, `lock:/var/lib/dpkg/lock`."""
+"""What several runs fought over, or what they lacked: `port:8080`, `lock:/var/lib/dpkg/lock`, `library:libssl.so.3`."""
 
 import re
 from collections.abc import Iterator
@@ -8,6 +8,12 @@ _HOST = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}|localhost|::1?", re.IGNORECAS
 _BEFORE = frozenset({"port", "bind", "listen", "listening"})
 _STRIP = "()[]{},;.!?'\"`"
 LONGEST = 120
+_LIBRARY = re.compile(r"lib[\w+-]{1,60}\.so(?:\.\d+){0,4}")
+_TOOLS = frozenset(
+    "go rustc node npm pnpm yarn java gradle maven kotlin python ruby php elixir erlang dotnet swift xcode cmake bazel"  # noqa: SIM905
+    " cuda numpy torch typescript".split()
+)
+_WORD = re.compile(r"[a-z]{2,20}")
 
 
 def resource_of(line: str, sign: str) -> str:
@@ -21,6 +27,16 @@ def resource_of(line: str, sign: str) -> str:
     if sign == "name-in-use":
         name = next(_quoted(line), "")
         return f"name:{name}" if name else ""
+    return ""
+
+
+def lack_of(line: str, sign: str) -> str:
+    """Of a line that says what is missing or does not fit; empty if it does not name it."""
+    if sign in ("missing-library", "missing-module"):
+        library = _LIBRARY.search(line)
+        return f"library:{library[0]}" if library else ""
+    if sign == "wrong-version":
+        return next((f"version:{word}" for word in _WORD.findall(line.lower()) if word in _TOOLS), "")
     return ""
 
 

@@ -7,7 +7,7 @@ from functools import cache
 
 from paddock.insight.failures.lines import CALL, OUTPUT, STEP, Line
 from paddock.insight.failures.log_lines import is_harmless, without_level
-from paddock.insight.failures.masks import mask
+from paddock.insight.failures.masks import mask, without_task
 from paddock.insight.failures.phrases import Sign, SignBook, words_in
 from paddock.insight.failures.speech import is_speech
 from paddock.insight.failures.vocabulary import FailureCause
@@ -91,12 +91,13 @@ class Reader:
         self._book = signs
 
     def salient(self, line: Line, task: str, work: Work) -> Salient | None:
-        known = self._signs.get(line.text)
+        text = without_task(line.text, task, but_words=True)
+        known = self._signs.get(text)
         if known is None:
-            words = words_in(_without_tests(line.text))
+            words = words_in(_without_tests(text))
             sign = self._book.strongest(words)
             known = sign, sign is not None or (_is_salient(words) and not is_harmless(line.text))
-            self._signs[line.text] = known
+            self._signs[text] = known
         sign, is_salient = known
         if not is_salient and not line.is_word:
             return None

@@ -226,8 +226,8 @@ SIGNS = (
             could not load library; unable to load library; libcudart; nvidia smi…failed; no nvidia driver; found no
             nvidia; no cuda; cuda…not available; required package was not found; could not find openssl; could not
             find zlib; could not find boost; could not find…missing; package…not found in the pkg config; h file not
-            found; dyld…image not found; libgl so; unable to find library; mysql config not found; pg config
-            executable not found; no developer tools; xcrun error
+            found; dyld…image not found; libgl so; ldd…not found; unable to find library; mysql config not found; pg
+            config executable not found; no developer tools; xcrun error
             """
         ),
     ),

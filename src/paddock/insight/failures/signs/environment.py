@@ -5,6 +5,19 @@ from paddock.insight.failures.vocabulary import FailureCause
 
 SIGNS = (
     Sign(
+        "not-started",
+        FailureCause.UNKNOWN,
+        2,
+        "the agent was never started",
+        listed(
+            """
+            agent was not started; agent was never started; agent not started; agent never started; agent did not
+            start; failed to start agent; failed to start the agent; could not start agent; could not start the
+            agent; unable to start the agent; failed to start tmux session; tmux session…did not come up
+            """
+        ),
+    ),
+    Sign(
         "credentials",
         FailureCause.DEPENDENCY,
         3,

@@ -190,7 +190,10 @@ SIGNS = (
             server
             """
         ),
-        unless=(*_INSIDE, *listed("docker daemon; docker api; display; x server; docker sock; dbus; session bus")),
+        unless=(
+            *_INSIDE,
+            *listed("docker daemon; docker api; display; x server; docker sock; dbus; session bus; no such file; tmux"),
+        ),
     ),
     Sign(
         "download-failed",
