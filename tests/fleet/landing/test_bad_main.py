@@ -201,7 +201,7 @@ def test_what_the_system_refuses_is_said_and_tried_again(farm: Farm) -> None:
     bench.rename(bench.with_name("away"))
     bench.touch()
     daemon = farm.yard.start("run")
-    daemon.await_words("workbench.git")
+    daemon.await_words("trouble landing: NotADirectoryError")
     bench.unlink()
     end_when_settled(farm, daemon)
     assert farm.outcomes() == {"one": "landed"}
