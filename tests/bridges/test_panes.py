@@ -30,7 +30,7 @@ def test_a_status_that_tmux_has_missed_is_asked_for_again(tmp_path: Path, monkey
     assert (state.pid, state.status, screen) == (42, 7, "the screen\n")
 
 
-@pytest.mark.parametrize("said", ["", "no server running", "1,2"])
+@pytest.mark.parametrize("said", ["", "no server running", "1,2", ",,,,"])
 def test_an_answer_that_is_none_means_that_the_server_is_gone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str
 ) -> None:

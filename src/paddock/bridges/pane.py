@@ -146,7 +146,7 @@ class TurnPane:
 def _read_state(said: str) -> PaneState:
     """Raises ServerGone for an answer that is none: a server that is ending may still say that all is well."""
     fields = said.strip().split(",")
-    if len(fields) != len(_STATE):
+    if len(fields) != len(_STATE) or not fields[0].isdecimal():
         raise ServerGone(f"the tmux server of this turn is gone (it answered `{printable(said, 60)}`)")
     pid, dead, code, killed, mode = fields
     status = None if dead != "1" else -int(killed) if killed.isdecimal() else int(code or 1)
