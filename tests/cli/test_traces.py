@@ -162,3 +162,15 @@ def test_a_name_in_two_batches_is_asked_for_by_its_batch(runs: Cli) -> None:
     runs.good("traces", "import", str(runs.top.parent / "runs.jsonl"), "--label", "c/d")
     assert "name one of these" in runs("traces", "show", "good").err
     assert runs.good("traces", "show", "c/d/good", "--json").json()["row"]["label"] == "c/d"
+
+
+def test_what_no_engine_priced_costs_as_much_here_as_in_costs(cli: Cli, tmp_path: Path) -> None:
+    usage = {"input_tokens": 1_000_000, "output_tokens": 100_000}
+    file = tmp_path / "runs.jsonl"
+    file.write_text(json.dumps({"run": "r", "model": "claude-opus-4-5", "usage": usage, "ended": 1_770_000_000}))
+    cli.good("traces", "import", str(file), "--label", "b")
+    [row] = cli.good("traces", "list", "--label", "b", "--json").json()["runs"]
+    total = cli.good("costs", "--label", "b", "--json").json()["split"]["cost_usd"]
+    assert row["usage"]["cost_usd"] == pytest.approx(total)
+    assert row["usage"]["source"] == "priced"
+    assert "by the table of prices" in cli.shown("traces", "show", "b/r")

@@ -8,6 +8,7 @@ from paddock.cli.run_selection import selects_runs
 from paddock.cli.terminal.text import plural, print_json
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import Misuse
+from paddock.insight.costs.runs import with_cost
 from paddock.insight.dataset.current import open_current
 from paddock.insight.selection import EVERYTHING, Selection
 from paddock.views.insight.traces import view_labels, view_traces
@@ -30,13 +31,14 @@ def list_command(
     """List runs, the latest last: the fleet's own attempts, and those that were imported."""
     if labels and (failed or limit is not None or chosen != EVERYTHING):
         raise Misuse("--labels lists all batches: it takes no other option than --json", "give it alone")
-    with open_current(open_workspace(ctx)) as dataset:
+    workspace = open_workspace(ctx)
+    with open_current(workspace) as dataset:
         if labels:
             batches = view_labels(dataset.labels(), dataset.behind)
             print_json(batches) if as_json else click.echo("\n".join(label_lines(batches)))
         else:
             runs = dataset.runs(chosen, failed=True if failed else None, limit=limit or SHOWN)
-            found = view_traces(runs, dataset.behind)
+            found = view_traces([with_cost(kept, workspace.site.prices) for kept in runs], dataset.behind)
             print_json(found) if as_json else click.echo("\n".join(row_lines(found)))
         warn_behind(dataset.behind)
         lost = sum(not source.runs for source in dataset.sources())

@@ -6,6 +6,7 @@ from paddock.cli.options import prints_json
 from paddock.cli.pages.traces import trace_lines, warn_behind
 from paddock.cli.terminal.text import print_json
 from paddock.cli.workspace import open_workspace
+from paddock.insight.costs.runs import with_cost
 from paddock.insight.dataset.current import open_current
 from paddock.insight.dataset.names import find_run
 from paddock.views.insight.traces import view_trace
@@ -24,8 +25,9 @@ def show_command(ctx: click.Context, run: str, label: str | None, show_all: bool
 
     RUN is an attempt such as t3.1, or an imported run: its name, or LABEL/NAME.
     """
-    with open_current(open_workspace(ctx)) as dataset:
-        kept = find_run(dataset, run, label)
+    workspace = open_workspace(ctx)
+    with open_current(workspace) as dataset:
+        kept = with_cost(find_run(dataset, run, label), workspace.site.prices)
         most = None if show_all or as_json else SHOWN
         steps, calls = dataset.steps(kept.key), dataset.calls(kept.key)
         trace = view_trace(kept, dataset.symbols, steps, calls, most_steps=most, behind=dataset.behind)

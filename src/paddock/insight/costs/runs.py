@@ -6,11 +6,13 @@ What nobody knows is None: a run without a price is never taken to be free.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from msgspec import structs
+
 from paddock.core.money.prices import ASSUMED, Price, PriceBook, cost_of, find_price
 from paddock.core.money.spending import day_of
 from paddock.core.money.startup import Startup, opening_cost, startup_cost, startup_usage
 from paddock.core.trace import TokenUsage
-from paddock.insight.trace import KeptTrace, Trace
+from paddock.insight.trace import CostSource, KeptTrace, Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,18 @@ def cost_of_run(trace: Trace, prices: PriceBook) -> RunCost:
         startup_input=min(usage.input_total, startup_usage(usage, startup).input_total),
     )
     return split if cost is None else _split(split, cost, usage, startup, price or ASSUMED)
+
+
+def with_cost(kept: KeptTrace, prices: PriceBook) -> KeptTrace:
+    """What it has cost by the price of its model, where its engine told none."""
+    trace = kept.trace
+    if trace.usage is None or trace.usage.cost_usd is not None:
+        return kept
+    cost = cost_of_run(trace, prices).cost_usd
+    if cost is None:
+        return kept
+    usage = structs.replace(trace.usage, cost_usd=cost)
+    return structs.replace(kept, trace=structs.replace(trace, usage=usage, cost_source=CostSource.PRICED))
 
 
 def startup_of(trace: Trace, usage: TokenUsage) -> Startup | None:

@@ -5,6 +5,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from paddock.core.durations import parse_moment
+from paddock.insight.costs.runs import with_cost
 from paddock.insight.dataset.current import open_current
 from paddock.insight.dataset.names import find_run
 from paddock.insight.selection import Selection
@@ -57,7 +58,8 @@ def read_traces(visit: Visit[TracesQuery, NoBody]) -> TracesView:
         since=None if query.since is None else parse_moment(query.since, visit.now),
     )
     with open_current(visit.workspace) as dataset:
-        return view_traces(dataset.runs(where, failed=query.failed or None, limit=query.limit), dataset.behind)
+        runs = dataset.runs(where, failed=query.failed or None, limit=query.limit)
+        return view_traces([with_cost(kept, visit.workspace.site.prices) for kept in runs], dataset.behind)
 
 
 def read_labels(visit: Visit[NoQuery, NoBody]) -> LabelsView:
@@ -68,12 +70,13 @@ def read_labels(visit: Visit[NoQuery, NoBody]) -> LabelsView:
 def read_trace(visit: Visit[TraceQuery, NoBody]) -> TraceView:
     query = visit.query
     with open_current(visit.workspace) as dataset:
-        kept = find_run(dataset, visit.path["run"], query.label)
+        kept = with_cost(find_run(dataset, visit.path["run"], query.label), visit.workspace.site.prices)
         steps, calls = dataset.steps(kept.key), dataset.calls(kept.key)
         return view_trace(kept, dataset.symbols, steps, calls, most_steps=query.limit, behind=dataset.behind)
 
 
 def read_difference(visit: Visit[DifferenceQuery, NoBody]) -> TraceDifferenceView:
     with open_current(visit.workspace) as dataset:
-        left, right = (find_run(dataset, name) for name in (visit.query.left, visit.query.right))
+        prices = visit.workspace.site.prices
+        left, right = (with_cost(find_run(dataset, name), prices) for name in (visit.query.left, visit.query.right))
         return view_difference(left, dataset.steps(left.key), right, dataset.steps(right.key), dataset.behind)
