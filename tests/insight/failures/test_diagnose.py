@@ -434,3 +434,10 @@ def test_the_name_of_a_task_is_no_trouble() -> None:
 def test_an_agent_that_its_harness_could_not_start_never_ran() -> None:
     runs = failing(range(3), error="RuntimeError: Failed to start tmux session. Error: None")
     assert set(causes(runs).values()) == {FailureCause.NEVER_RAN}
+
+
+def test_a_model_that_is_not_told_is_no_other_one() -> None:
+    hard = [a_run(number, task="hard", model=("opus", "")[number % 2], error="boom") for number in range(8)]
+    assert set(causes(hard).values()) == {FailureCause.UNKNOWN}
+    other = [a_run(number, task="hard", model=("opus", "haiku")[number % 2], error="boom") for number in range(8)]
+    assert set(causes(other).values()) == {FailureCause.TASK}

@@ -30,7 +30,7 @@ def drift_lines(view: DriftView, *, show_all: bool = False) -> list[str]:
         lines += ["", *_case_lines(view, None if show_all else SHOWN_CASES)]
     if view.review_queue:
         lines += ["", *_queue_lines(view, None if show_all else SHOWN_QUEUE)]
-    if view.self_test is not None and view.tests:
+    if view.tests:
         lines += ["", _self_test_line(view)]
     if view.verdict == "drift":
         lines += ["", paint(_NEXT, dim=True)]
@@ -148,7 +148,8 @@ def _queue_lines(view: DriftView, most: int | None) -> Iterator[str]:
 
 def _self_test_line(view: DriftView) -> str:
     told = view.self_test
-    assert told is not None
+    if told is None:
+        return paint("self-test: the baseline has too few runs to be divided", dim=True)
     limits = f"a sound test: {told.low:.0%} to {told.high:.0%}"
     line = f"self-test: {told.alarms} of {told.splits} random halves of the baseline called drift ({limits})"
     return line if told.sound else paint(line, "yellow")

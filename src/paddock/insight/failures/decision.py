@@ -153,8 +153,15 @@ def _is_missing(reading: Reading) -> bool:
 
 def is_too_much(traces: Sequence[Trace], attempts: int) -> bool:
     """Whether several engines or models fail at this one task, in most of all attempts at it, and all alike."""
-    doers = {(trace.engine, trace.model) for trace in traces if trace.engine or trace.model}
-    return len(traces) >= 3 and len(doers) >= 2 and len(traces) >= RECURS * attempts
+    return len(traces) >= 3 and _count_doers(traces) >= 2 and len(traces) >= RECURS * attempts
+
+
+def _count_doers(traces: Sequence[Trace]) -> int:
+    """Of which is known that they differ: an engine or a model that is not told may be any of those that are."""
+    told = {(trace.engine, trace.model) for trace in traces}
+    whole = {doer for doer in told if all(doer)}
+    engines, models = ({doer[at] for doer in told} - {""} for at in (0, 1))
+    return max(len(whole), len(engines), len(models))
 
 
 def _recurring_dependency(case: Case) -> Verdict | None:
@@ -213,8 +220,8 @@ def _task(case: Case) -> Verdict | None:
     traces = [reading.kept.trace for reading in case.readings]
     recurs = case.measures.recurrence or 0.0
     if _is_one_task(case) and recurs >= RECURS / 2:
-        doers = len({(trace.engine, trace.model) for trace in traces})
-        return Verdict(Class.TASK, Class.TASK, f"{doers} engines or models fail at this task alike", 0.6)
+        words = f"{_count_doers(traces)} engines or models fail at this task alike"
+        return Verdict(Class.TASK, Class.TASK, words, 0.6)
     return None
 
 
