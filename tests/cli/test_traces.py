@@ -174,3 +174,15 @@ def test_what_no_engine_priced_costs_as_much_here_as_in_costs(cli: Cli, tmp_path
     assert row["usage"]["cost_usd"] == pytest.approx(total)
     assert row["usage"]["source"] == "priced"
     assert "by the table of prices" in cli.shown("traces", "show", "b/r")
+
+
+@pytest.mark.parametrize("words", [("list",), ("export", "--format", "jsonl"), ("crosscheck",)])
+def test_a_batch_that_is_not_there_is_said(runs: Cli, words: tuple[str, ...]) -> None:
+    said = runs("traces", *words, "--label", "nosuch")
+    assert (said.code, said.out) == (1, "")
+    assert said.err == "error: there is no batch `nosuch`\n\nhint: there are: b\n"
+
+
+def test_a_task_that_a_batch_does_not_have_is_said(runs: Cli) -> None:
+    said = runs("traces", "crosscheck", "nosuch", "--label", "b")
+    assert (said.code, said.err.splitlines()[0]) == (1, "error: batch `b` has no run of task `nosuch`")

@@ -8,9 +8,9 @@ import click
 from paddock.cli.options import prints_json
 from paddock.cli.run_selection import selects_runs
 from paddock.cli.subcommands import SubcommandGroup
-from paddock.cli.terminal.text import cut, print_json
+from paddock.cli.terminal.text import print_json
 from paddock.cli.workspace import open_workspace
-from paddock.core.errors import Misuse, NotFound
+from paddock.core.errors import Misuse
 from paddock.insight.selection import Selection
 
 SHOWN = 10
@@ -49,16 +49,13 @@ def failures_command(
         return
     from paddock.cli.pages.failures import failure_lines
     from paddock.insight.dataset.current import open_current
+    from paddock.insight.dataset.names import require_label
     from paddock.insight.failures.batch import diagnose_batch
     from paddock.views.insight.failures import Situation, view_failures
 
-    workspace, label = open_workspace(ctx), chosen.label
+    workspace = open_workspace(ctx)
     with open_current(workspace) as dataset:
-        labels = {one.label for one in dataset.labels()}
-        if label is not None and label not in labels and label != "fleet":
-            known = ", ".join(f"`{cut(name, 40)}`" for name in sorted(labels)[:20])
-            hint = f"there are: {known}" if known else "`paddock traces import PATH --label NAME` makes one"
-            raise NotFound(f"there is no batch `{cut(label, 60)}`", hint)
+        require_label(dataset, chosen.label)
         batch = diagnose_batch(dataset, chosen)
     view = view_failures(batch, Situation(workspace.board().causes, time.time()))
     if as_json:

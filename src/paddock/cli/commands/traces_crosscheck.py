@@ -9,7 +9,7 @@ from paddock.cli.pages.crosscheck import crosscheck_lines, splits_lines
 from paddock.cli.terminal.text import print_json
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import Misuse
-from paddock.core.ids import some_names
+from paddock.core.ids import printable
 from paddock.fleet.workspace import Workspace
 from paddock.insight.crosscheck.contestants import find_contestants, name_attempts
 from paddock.insight.crosscheck.run import Progress, run_crosscheck
@@ -77,12 +77,18 @@ def _read_splits(workspace: Workspace, label: str, names: tuple[str, ...]) -> Sp
     from paddock.core.errors import NotFound
     from paddock.insight.crosscheck.hidden_tests import find_splits
     from paddock.insight.dataset.current import open_current
+    from paddock.insight.dataset.names import require_label
     from paddock.insight.selection import Selection
 
     with open_current(workspace) as dataset:
-        runs = dataset.runs(Selection(label=label))
-        known = [one.label for one in dataset.labels()]
-    if not runs:
-        raise NotFound(f"there is no batch `{label}`", f"there are: {some_names(tuple(known))}" if known else None)
-    traces = [kept.trace for kept in runs if not names or kept.trace.task in names]
+        require_label(dataset, label)
+        traces = [kept.trace for kept in dataset.runs(Selection(label=label))]
+    tasks = {trace.task for trace in traces}
+    if unknown := [name for name in names if name not in tasks]:
+        raise NotFound(
+            f"batch `{printable(label, 60)}` has no run of task `{printable(unknown[0], 80)}`",
+            f"`paddock traces list --label {printable(label, 60)}` shows them",
+        )
+    if names:
+        traces = [trace for trace in traces if trace.task in names]
     return view_splits(label, find_splits(traces))

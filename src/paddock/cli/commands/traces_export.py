@@ -15,6 +15,7 @@ from paddock.core.errors import Misuse, PaddockError
 from paddock.core.ids import printable
 from paddock.fleet.notify.recipients import known_secrets
 from paddock.insight.dataset.current import open_current
+from paddock.insight.dataset.names import require_label
 from paddock.insight.exports.batches import ExportTally, span_batches
 from paddock.insight.exports.files import export_file
 from paddock.insight.exports.reading import read_runs, redactor
@@ -58,6 +59,7 @@ def export_command(
     tally = ExportTally()
     hide = None if no_redact else redactor(known_secrets())
     with open_current(open_workspace(ctx)) as dataset:
+        require_label(dataset, chosen.label)
         runs = read_runs(dataset, chosen, failed=True if failed else None, hide=hide)
         rejected = _export(form, runs, tally, None if output is None else Path(output).expanduser(), push, encoding)
         behind = dataset.behind

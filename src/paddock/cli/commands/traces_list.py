@@ -10,6 +10,7 @@ from paddock.cli.workspace import open_workspace
 from paddock.core.errors import Misuse
 from paddock.insight.costs.runs import with_cost
 from paddock.insight.dataset.current import open_current
+from paddock.insight.dataset.names import require_label
 from paddock.insight.selection import EVERYTHING, Selection
 from paddock.views.insight.traces import view_labels, view_traces
 
@@ -37,6 +38,7 @@ def list_command(
             batches = view_labels(dataset.labels(), dataset.behind)
             print_json(batches) if as_json else click.echo("\n".join(label_lines(batches)))
         else:
+            require_label(dataset, chosen.label)
             runs = dataset.runs(chosen, failed=True if failed else None, limit=limit or SHOWN)
             found = view_traces([with_cost(kept, workspace.site.prices) for kept in runs], dataset.behind)
             print_json(found) if as_json else click.echo("\n".join(row_lines(found)))

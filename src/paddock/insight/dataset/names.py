@@ -30,6 +30,16 @@ def find_run(dataset: Dataset, name: str, label: str | None = None) -> KeptTrace
     return found
 
 
+def require_label(dataset: Dataset, label: str | None) -> None:
+    """Raises NotFound for a batch that nobody has imported."""
+    labels = [one.label for one in dataset.labels()] if label not in (None, FLEET) else []
+    if label is None or label == FLEET or label in labels:
+        return
+    known = some_names(tuple(printable(one, 40) for one in labels))
+    hint = f"there are: {known}" if labels else "`paddock traces import PATH --label NAME` makes one"
+    raise NotFound(f"there is no batch `{printable(label, 60)}`", hint)
+
+
 def name_of(kept: KeptTrace) -> str:
     """As `find_run` takes it."""
     trace = kept.trace

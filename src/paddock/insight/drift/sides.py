@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from paddock.core.errors import Misuse, NotFound
+from paddock.core.errors import Misuse
 from paddock.core.ids import printable, some_names
 from paddock.insight.dataset.dataset import Dataset
 from paddock.insight.dataset.headers import FLEET
+from paddock.insight.dataset.names import require_label
 from paddock.insight.drift.batches import MOST_BASELINE_RUNS, before, divide_batches
 from paddock.insight.selection import Selection
 from paddock.insight.trace import KeptTrace
@@ -36,7 +37,7 @@ def pick_sides(dataset: Dataset, question: Question, now: float) -> Sides:
     labels = [one.label for one in dataset.labels()]
     batch, baseline, since = question.batch, question.baseline, question.where.since
     for label in (batch, baseline):
-        _require(label, labels)
+        require_label(dataset, label)
     if batch is None:
         sides = _fleet_sides(dataset, question, now)
         if baseline is None:
@@ -71,13 +72,6 @@ def _labelled(dataset: Dataset, question: Question, label: str, since: float | N
     where = question.where
     chosen = Selection(where.task, where.kind, where.agent, where.engine, where.model, label, since, where.until)
     return dataset.runs(chosen)
-
-
-def _require(label: str | None, labels: Sequence[str]) -> None:
-    if label is None or label in labels:
-        return
-    hint = f"there are: {some_names(tuple(map(_shown, labels)))}" if labels else "`paddock traces import` makes one"
-    raise NotFound(f"there is no batch `{_shown(label)}`", hint)
 
 
 def _only_other(batch: str, labels: Sequence[str]) -> str:

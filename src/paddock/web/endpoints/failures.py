@@ -6,6 +6,7 @@ from msgspec import Meta
 
 from paddock.core.durations import parse_moment
 from paddock.insight.dataset.current import open_current
+from paddock.insight.dataset.names import require_label
 from paddock.insight.failures.batch import diagnose_batch
 from paddock.insight.selection import Selection
 from paddock.views.insight.failures import FailuresView, Situation, view_failures
@@ -40,6 +41,7 @@ def read_failures(visit: Visit[FailuresQuery, NoBody]) -> FailuresView:
         since=None if query.since is None else parse_moment(query.since, visit.now),
     )
     with open_current(workspace) as dataset:
+        require_label(dataset, query.label)
         name, state = ("failures of", query), state_of(dataset, visit.now)
         batch = visit.remembered.get(name, state, lambda: diagnose_batch(dataset, where))
     return view_failures(batch, Situation(workspace.board().causes, visit.now))

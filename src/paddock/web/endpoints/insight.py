@@ -19,6 +19,7 @@ from paddock.insight.costs.waste import fates_of
 from paddock.insight.costs.weeks import weekly_costs
 from paddock.insight.dataset.current import open_current
 from paddock.insight.dataset.headers import FLEET
+from paddock.insight.dataset.names import require_label
 from paddock.insight.report.checks import KINDS as CHECK_KINDS
 from paddock.insight.report.checks import find_slow_checks
 from paddock.insight.report.landings import count_landings
@@ -171,6 +172,7 @@ def read_failures_page(visit: Visit[BatchQuery, NoBody]) -> FailuresPage:
     query, since = visit.query, _since(visit)
     with open_current(visit.workspace) as dataset:
         labels = dataset.labels()
+        require_label(dataset, query.label)
         name, state = ("failures", query.since, query.label), state_of(dataset, visit.now)
         part = visit.remembered.get(name, state, lambda: read_failures(dataset, since, visit.now, query.label))
         behind = dataset.behind
@@ -243,6 +245,7 @@ def read_work_page(visit: Visit[SpanQuery, NoBody]) -> WorkPage:
 def read_paths(visit: Visit[BatchQuery, NoBody]) -> PathsView:
     query, since = visit.query, _since(visit)
     with open_current(visit.workspace) as dataset:
+        require_label(dataset, query.label)
         labels = dataset.labels()
 
         def compute() -> PathsView:

@@ -7,7 +7,7 @@ from msgspec import Meta
 from paddock.core.durations import parse_moment
 from paddock.insight.costs.runs import with_cost
 from paddock.insight.dataset.current import open_current
-from paddock.insight.dataset.names import find_run
+from paddock.insight.dataset.names import find_run, require_label
 from paddock.insight.selection import Selection
 from paddock.views.insight.trace_difference import TraceDifferenceView, view_difference
 from paddock.views.insight.traces import LabelsView, TracesView, TraceView, view_labels, view_trace, view_traces
@@ -58,6 +58,7 @@ def read_traces(visit: Visit[TracesQuery, NoBody]) -> TracesView:
         since=None if query.since is None else parse_moment(query.since, visit.now),
     )
     with open_current(visit.workspace) as dataset:
+        require_label(dataset, query.label)
         runs = dataset.runs(where, failed=query.failed or None, limit=query.limit)
         return view_traces([with_cost(kept, visit.workspace.site.prices) for kept in runs], dataset.behind)
 
