@@ -61,6 +61,7 @@ def test_a_fleet_that_has_done_nothing_says_so_in_every_part(cli: Cli) -> None:
         (("-o", "week.pdf"), 2, "`.pdf` is not an ending of a report"),
         (("-o", "none/week.html"), 1, "`none/week.html` cannot be written: No such file"),
         (("-o", "."), 1, "`.` cannot be written: Is a directory"),
+        (("--since", "2099-01-01"), 2, "--since 2099-01-01 is still to come"),
     ],
 )
 def test_what_it_cannot_do_is_refused_with_its_reason(

@@ -1,5 +1,6 @@
 """What is told of a cluster of failures: the cause, what Paddock did about it, and what to run."""
 
+import dataclasses
 from typing import Any
 
 from msgspec.structs import replace
@@ -89,8 +90,10 @@ def test_what_somebody_settled_counts_and_is_part_of_the_evidence() -> None:
     open_one = known(FailureCause.UNKNOWN)
     assert told_of(tie, standing(open_one)).next[0] == "paddock failures probe c7"
     settled = replace(open_one, cause=FailureCause.NETWORK, is_settled=True, settled=("a second host had it too",))
-    view = told_of(tie, standing(settled))
-    assert (view.cause, view.tied, view.evidence[0].line) == ("network", [], "a second host had it too")
+    evidence = (Evidence("nothing tells why", "runs"), Evidence("fetch failed", "error"))
+    view = told_of(dataclasses.replace(tie, evidence=evidence), standing(settled))
+    assert (view.cause, view.tied) == ("network", [])
+    assert [one.line for one in view.evidence] == ["a second host had it too", "fetch failed"]
 
 
 def test_what_somebody_settled_counts_as_that_in_a_report_as_well() -> None:

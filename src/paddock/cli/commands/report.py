@@ -45,6 +45,8 @@ def report_command(ctx: click.Context, since: str, form: str | None, output: Pat
     chosen = _format_of(form, output, as_json=as_json)
     now = time.time()
     began = None if since == "all" else parse_moment(since, now)
+    if began is not None and began > now:
+        raise Misuse(f"--since {since} is still to come", "give a time that has passed, or an age such as 7d")
     workspace = open_workspace(ctx)
     report = view_report(read_report(workspace, began, now))
     if output is not None:

@@ -9,6 +9,7 @@ from paddock.core.causes.model import Causes
 from paddock.core.ids import printable
 from paddock.insight.failures.batch import FailureBatch
 from paddock.insight.failures.cluster import Cluster, Evidence, Lift, Measures
+from paddock.insight.failures.evidence import RUNS
 from paddock.views.document import Document, iso_or_none
 from paddock.views.insight.failure_actions import Actions, actions_of
 
@@ -135,11 +136,12 @@ def _cause(cluster: Cluster, told: Actions) -> str:
 
 
 def _evidence(evidence: Sequence[Evidence], told: Actions) -> list[EvidenceView]:
-    settled = () if told.settled is None else told.settled.settled or ("somebody has said so",)
-    return [
-        *(EvidenceView(line, "runs", "", "") for line in settled),
-        *(EvidenceView(printable(one.line, LINE_CHARS), one.where, one.run, one.label) for one in evidence),
-    ]
+    """Who has settled it stands in place of what decided before."""
+    shown = [EvidenceView(printable(one.line, LINE_CHARS), one.where, one.run, one.label) for one in evidence]
+    if told.settled is None:
+        return shown
+    settled = told.settled.settled or ("somebody has said so",)
+    return [*(EvidenceView(line, RUNS, "", "") for line in settled), *shown[bool(shown) and shown[0].where == RUNS :]]
 
 
 def _measures(measures: Measures) -> MeasuresView:

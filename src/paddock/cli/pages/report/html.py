@@ -124,7 +124,7 @@ def _failures(report: ReportView) -> Markup:
             [_group(one) for one in part.top],
         )
     more = part.clusters - len(part.top)
-    rest = dim(f"{more:,} smaller clusters: paddock failures") if more > 0 else None
+    rest = dim(f"{plural(more, 'smaller cluster')}: paddock failures") if more > 0 else None
     return panel("Why things failed", "", element("p", failures_words(report), class_="soft"), body, rest)
 
 

@@ -109,6 +109,8 @@ def _failures(report: ReportView) -> Iterator[str]:
         yield f"- **{group.count}× {group.cause}**{tied}, {plural(group.tasks, 'task')}: {_code(group.symptom)}"
         yield from (f"  - {_code(line)}" for line in evidence_lines(group))
         yield from (f"  - {_plain(words)}" for words in group.done)
+    if (more := report.failures.clusters - MOST_GROUPS) > 0:
+        yield f"- {plural(more, 'smaller cluster')}: `paddock failures`"
 
 
 def _drift(report: ReportView) -> Iterator[str]:
