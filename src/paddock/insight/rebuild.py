@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from paddock.insight.dataset.dataset import Dataset, Source
 from paddock.insight.dataset.fleet import FleetFollower, LogMark, Looked
 from paddock.insight.dataset.location import dataset_path
-from paddock.insight.dataset.renewal import ASIDE, lay_aside, mark_of, take_all
+from paddock.insight.dataset.renewal import lay_aside, mark_of, take_all
 from paddock.insight.dataset.writer import DatasetWriter
 
 if TYPE_CHECKING:
@@ -36,10 +36,8 @@ def rebuild(workspace: "Workspace", hear: Hear, *, imports: bool = True) -> Rebu
     """Killed anywhere, what is missing is taken in by whoever looks next. Raises DatasetUnusable, and LogUnusable where
     there is no log."""
     path = dataset_path(workspace.state_dir)
-    aside = None
     with closing(workspace.read()) as store:
-        if path.exists() and lay_aside(path, WAIT_SECONDS):
-            aside = path.with_name(path.name + ASIDE)
+        aside = lay_aside(path, WAIT_SECONDS) if path.exists() else None
         with DatasetWriter.open(path, wait_seconds=WAIT_SECONDS) as writer:
             mark, clock = mark_of(store), workspace.site.clock
             follower = FleetFollower(workspace.site, writer, stays=False)
@@ -49,17 +47,23 @@ def rebuild(workspace: "Workspace", hear: Hear, *, imports: bool = True) -> Rebu
                 hear("attempts of the fleet", looked.position, mark.head)
 
             attempts = take_all(follower, store, mark, clock, tell)
-            made = _import_again(writer, _sources(path), hear) if imports else []
+            made = _import_again(writer, hear) if imports else []
     return Rebuilt(max(0, attempts - unchanged), unchanged, made, aside)
 
 
-def _import_again(writer: DatasetWriter, sources: Sequence[Source], hear: Hear) -> list["Reimported"]:
+def _import_again(writer: DatasetWriter, hear: Hear) -> list["Reimported"]:
     from paddock.insight.formats.reimport import reimport_source
 
     made = []
-    for number, source in enumerate(sources):
-        hear(f"imports from {source.path}", number, len(sources))
-        made.append(reimport_source(writer, source))
+    batches = [source.told.batch for source in _sources(writer.path)]
+    for number, batch in enumerate(batches):
+        # From here on nobody can forget what is about to be read.
+        writer.enter()
+        for source in _sources(writer.path):
+            if source.told.batch == batch:
+                hear(f"imports from {source.told.path}", number, len(batches))
+                made.append(reimport_source(writer, source))
+        writer.commit()
     return made
 
 

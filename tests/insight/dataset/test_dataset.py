@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from paddock.core.trace import TokenUsage
-from paddock.insight.dataset.dataset import Dataset
+from paddock.insight.dataset.dataset import Dataset, Source
+from paddock.insight.dataset.imports import Import
 from paddock.insight.dataset.writer import DatasetWriter
 from paddock.insight.paths import keep
 from paddock.insight.selection import Selection
@@ -95,10 +96,10 @@ def test_a_source_is_known_with_its_runs_until_its_batch_is_removed(tmp_path: Pa
         writer.add(trace("r2", "b"))
     with Dataset.open(path) as dataset:
         (found,) = dataset.sources()
-        assert (found.batch, found.label, found.path, found.runs) == ("a b", "a", "/somewhere/runs.jsonl", 1)
+        assert found == Source(Import("a b", "/somewhere/runs.jsonl", "a", 5.0, labels=("a",)), runs=1)
         with DatasetWriter.open(path) as writer:
             assert writer.remove("a") == 1
-            assert writer.remove("nothing") == 0
+            assert writer.remove("nothing") is None
         assert dataset.sources() == []
         assert [kept.trace.run for kept in dataset.runs()] == ["r2"]
         assert dataset.steps(1) == ()

@@ -48,6 +48,7 @@ def failures_command(
         _probe(ctx, probe, as_json)
         return
     from paddock.cli.pages.failures import failure_lines
+    from paddock.cli.pages.traces import warn_lacks
     from paddock.insight.dataset.current import open_current
     from paddock.insight.dataset.names import require_label
     from paddock.insight.failures.batch import diagnose_batch
@@ -55,6 +56,7 @@ def failures_command(
 
     workspace = open_workspace(ctx)
     with open_current(workspace) as dataset:
+        warn_lacks(dataset)
         require_label(dataset, chosen.label)
         batch = diagnose_batch(dataset, chosen)
     view = view_failures(batch, Situation(workspace.board().causes, time.time()))

@@ -74,6 +74,7 @@ def _run(workspace: Workspace, names: tuple[str, ...], timeout: float | None) ->
 
 
 def _read_splits(workspace: Workspace, label: str, names: tuple[str, ...]) -> SplitsView:
+    from paddock.cli.pages.traces import warn_lacks
     from paddock.core.errors import NotFound
     from paddock.insight.crosscheck.hidden_tests import find_splits
     from paddock.insight.dataset.current import open_current
@@ -81,6 +82,7 @@ def _read_splits(workspace: Workspace, label: str, names: tuple[str, ...]) -> Sp
     from paddock.insight.selection import Selection
 
     with open_current(workspace) as dataset:
+        warn_lacks(dataset)
         require_label(dataset, label)
         traces = [kept.trace for kept in dataset.runs(Selection(label=label))]
     tasks = {trace.task for trace in traces}

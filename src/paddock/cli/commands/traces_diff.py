@@ -4,7 +4,7 @@ import click
 
 from paddock.cli.options import prints_json
 from paddock.cli.pages.trace_difference import difference_lines
-from paddock.cli.pages.traces import warn_behind
+from paddock.cli.pages.traces import warn_lacks
 from paddock.cli.terminal.text import print_json
 from paddock.cli.workspace import open_workspace
 from paddock.insight.costs.runs import with_cost
@@ -27,7 +27,7 @@ def diff_command(ctx: click.Context, left: str, right: str, show_all: bool, as_j
     """
     workspace = open_workspace(ctx)
     with open_current(workspace) as dataset:
+        warn_lacks(dataset)
         ours, theirs = (with_cost(find_run(dataset, name), workspace.site.prices) for name in (left, right))
         found = view_difference(ours, dataset.steps(ours.key), theirs, dataset.steps(theirs.key), dataset.behind)
     print_json(found) if as_json else click.echo("\n".join(difference_lines(found, show_all=show_all)))
-    warn_behind(found.behind)

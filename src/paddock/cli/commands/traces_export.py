@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from paddock.cli.options import prints_json
-from paddock.cli.pages.traces import warn_behind
+from paddock.cli.pages.traces import warn_lacks
 from paddock.cli.run_selection import selects_runs
 from paddock.cli.terminal.text import plural, print_document
 from paddock.cli.workspace import open_workspace
@@ -59,11 +59,10 @@ def export_command(
     tally = ExportTally()
     hide = None if no_redact else redactor(known_secrets())
     with open_current(open_workspace(ctx)) as dataset:
+        warn_lacks(dataset)
         require_label(dataset, chosen.label)
         runs = read_runs(dataset, chosen, failed=True if failed else None, hide=hide)
         rejected = _export(form, runs, tally, None if output is None else Path(output).expanduser(), push, encoding)
-        behind = dataset.behind
-    warn_behind(behind)
     _tell(tally, rejected, push or output, as_json=as_json)
 
 

@@ -3,9 +3,9 @@
 import click
 
 from paddock.cli.options import prints_json
-from paddock.cli.pages.traces import label_lines, row_lines, warn_behind
+from paddock.cli.pages.traces import label_lines, row_lines, warn_lacks
 from paddock.cli.run_selection import selects_runs
-from paddock.cli.terminal.text import plural, print_json
+from paddock.cli.terminal.text import print_json
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import Misuse
 from paddock.insight.costs.runs import with_cost
@@ -34,6 +34,7 @@ def list_command(
         raise Misuse("--labels lists all batches: it takes no other option than --json", "give it alone")
     workspace = open_workspace(ctx)
     with open_current(workspace) as dataset:
+        warn_lacks(dataset)
         if labels:
             batches = view_labels(dataset.labels(), dataset.behind)
             print_json(batches) if as_json else click.echo("\n".join(label_lines(batches)))
@@ -42,7 +43,3 @@ def list_command(
             runs = dataset.runs(chosen, failed=True if failed else None, limit=limit or SHOWN)
             found = view_traces([with_cost(kept, workspace.site.prices) for kept in runs], dataset.behind)
             print_json(found) if as_json else click.echo("\n".join(row_lines(found)))
-        warn_behind(dataset.behind)
-        lost = sum(not source.runs for source in dataset.sources())
-    if lost:
-        click.echo(f"warning: {plural(lost, 'import')} left no run: `paddock traces rebuild` reads it again", err=True)

@@ -34,7 +34,7 @@ def rebuild_command(ctx: click.Context, fleet_only: bool, as_json: bool) -> None
             unchanged=made.unchanged,
             imports=[
                 {
-                    "path": one.source.path,
+                    "path": one.source.told.path,
                     "runs": one.tally.runs,
                     "steps": one.tally.steps,
                     "problem": one.problem or None,
@@ -55,10 +55,12 @@ def _tell(made: Rebuilt) -> None:
         keep = "keeps the trace it had: its" if made.unchanged == 1 else "keep the trace they had: their"
         click.echo(f"{plural(made.unchanged, 'attempt')} {keep} output was swept up")
     for one in made.imports:
-        place = cut(one.source.path, 100)
-        if one.problem:
+        place = cut(one.source.told.path, 100)
+        if one.problem and one.source.runs is None:
+            click.echo(f"could not import {place} again: {cut(one.problem, 200)}", err=True)
+        elif one.problem:
             click.echo(
-                f"kept {plural(one.source.runs, 'imported run')} as they were: {cut(one.problem, 200)}", err=True
+                f"kept {plural(one.source.runs or 0, 'imported run')} as they were: {cut(one.problem, 200)}", err=True
             )
         else:
             click.echo(f"imported {plural(one.tally.runs, 'run')} again from {place}")

@@ -3,7 +3,7 @@
 import click
 
 from paddock.cli.options import prints_json
-from paddock.cli.pages.traces import trace_lines, warn_behind
+from paddock.cli.pages.traces import trace_lines, warn_lacks
 from paddock.cli.terminal.text import print_json
 from paddock.cli.workspace import open_workspace
 from paddock.insight.costs.runs import with_cost
@@ -27,10 +27,9 @@ def show_command(ctx: click.Context, run: str, label: str | None, show_all: bool
     """
     workspace = open_workspace(ctx)
     with open_current(workspace) as dataset:
+        warn_lacks(dataset)
         kept = with_cost(find_run(dataset, run, label), workspace.site.prices)
         most = None if show_all or as_json else SHOWN
         steps, calls = dataset.steps(kept.key), dataset.calls(kept.key)
         trace = view_trace(kept, dataset.symbols, steps, calls, most_steps=most, behind=dataset.behind)
-        behind = dataset.behind
     print_json(trace) if as_json else click.echo("\n".join(trace_lines(trace)))
-    warn_behind(behind)

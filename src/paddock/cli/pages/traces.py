@@ -8,6 +8,7 @@ import click
 from paddock.cli.pages.costs import money, tokens
 from paddock.cli.terminal.text import cut, paint, plural, width
 from paddock.core.durations import rough_duration
+from paddock.insight.dataset.dataset import Dataset
 from paddock.views.insight.traces import LabelsView, StepView, TraceRow, TracesView, TraceView, UsageView
 
 OUTCOME_COLOURS = {"success": "green", "failure": "red"}
@@ -18,9 +19,11 @@ ERROR_LINES = 4
 _SOURCES = {"told": "told by the engine", "priced": "by the table of prices", "estimated": "estimated"}
 
 
-def warn_behind(behind: str | None) -> None:
-    if behind:
-        click.echo(f"warning: what the fleet did lately is missing: {behind}", err=True)
+def warn_lacks(dataset: Dataset) -> None:
+    if dataset.behind:
+        click.echo(f"warning: what the fleet did lately is missing: {dataset.behind}", err=True)
+    if dataset.lack:
+        click.echo(f"warning: {dataset.lack}", err=True)
 
 
 def row_lines(found: TracesView) -> list[str]:

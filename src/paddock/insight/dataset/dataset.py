@@ -14,6 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from paddock.insight.dataset.headers import FLEET
+from paddock.insight.dataset.imports import Import, read_imports
 from paddock.insight.dataset.progress import Progress, read_progress
 from paddock.insight.dataset.rows import CALL_COLUMNS, STEP_COLUMNS, Value, call_of, decode_kept, step_of
 from paddock.insight.dataset.schema import connect
@@ -38,23 +39,22 @@ class LabelCount(msgspec.Struct, frozen=True):
 
 
 class Source(msgspec.Struct, frozen=True):
-    """What runs were imported from, as `DatasetWriter.begin_source` was told."""
+    """An import, and how many of its runs there are: None where the dataset does not have it, because it was made
+    again since, or because somebody was killed."""
 
-    key: int
-    batch: str
-    path: str
-    label: str
-    at: float
-    runs: int
+    told: Import
+    runs: int | None
 
 
 class Dataset:
     """Open for reading; close it, or use it in a `with`. Raises DatasetUnusable wherever it cannot be read. `behind`
-    is why it was not brought up to date, empty if it was or nobody tried."""
+    is why it was not brought up to date, and `lack` what of the imports is missing; empty if nothing is, or nobody has
+    looked."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.behind = ""
+        self.lack = ""
         self.symbols = Symbols()
         self._explained = Explained(path)
         with self._explained:
@@ -109,9 +109,11 @@ class Dataset:
             return [LabelCount(*row) for row in rows]
 
     def sources(self) -> list[Source]:
-        columns = "key, batch, path, label, at, (SELECT count(*) FROM run WHERE run.source=source.key)"
+        """What was imported, the latest last."""
+        sql = "SELECT batch, (SELECT count(*) FROM run WHERE run.source=source.key) FROM source"
         with self._look():
-            return [Source(*row) for row in self._db.execute(f"SELECT {columns} FROM source ORDER BY key")]
+            runs = {str(batch): int(count) for batch, count in self._db.execute(sql)}
+            return [Source(one, runs.get(one.batch)) for one in read_imports(self.path)]
 
     def progress(self) -> Progress:
         """How far the fleet's log has been taken in."""

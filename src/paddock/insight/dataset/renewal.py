@@ -6,11 +6,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import apsw
-
 from paddock.core.board import DAEMON_LEASE, Board
 from paddock.fleet.clock import WallClock
-from paddock.insight.dataset.dataset import Dataset, Source
+from paddock.insight.dataset.dataset import Dataset
 from paddock.insight.dataset.fleet import FleetFollower, LogMark, Looked
 from paddock.insight.dataset.lock import DatasetLock
 from paddock.insight.dataset.trouble import DatasetDamaged, DatasetUnusable, Explained
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
 FRESH_SECONDS = 45.0
 """What a daemon has looked at within this time is up to date."""
 WAIT_SECONDS = 2.0
-ASIDE = ".damaged"
 
 Hear = Callable[[Looked, LogMark], None]
 
@@ -32,17 +29,25 @@ def mark_of(store: Store) -> LogMark:
     return LogMark(store.record(1).hash.hex(), store.head())
 
 
-def bring_up_to_date(workspace: "Workspace", path: Path, hear: Hear | None = None) -> None:
-    """`hear` is told of each part. Raises DatasetUnusable, and LogUnusable where there is no log."""
+def bring_up_to_date(workspace: "Workspace", path: Path, hear: Hear | None = None) -> Path | None:
+    """Where a dataset lies now that could not be read, None if it could. `hear` is told of each part. Raises
+    DatasetUnusable, and LogUnusable where there is no log."""
     with closing(workspace.read()) as store:
         board, mark = store.board(), mark_of(store)
         if is_current(path, board, mark, workspace.site.clock.now()):
-            return
+            return None
+        aside: Path | None = None
         try:
             _take_in(workspace, store, path, mark, hear)
         except DatasetDamaged:
-            lay_aside(path, WAIT_SECONDS)
+            aside = lay_aside(path, WAIT_SECONDS)
             _take_in(workspace, store, path, mark, hear)
+        return aside
+
+
+def place_aside(path: Path) -> Path:
+    """Where the newest of those that were damaged lies, if any was."""
+    return path.with_name(path.name + ".damaged")
 
 
 def is_current(path: Path, board: Board, mark: LogMark, now: float) -> bool:
@@ -78,37 +83,23 @@ def take_all(follower: FleetFollower, store: Store, mark: LogMark, clock: WallCl
             return len(ended)
 
 
-def lay_aside(path: Path, wait_seconds: float) -> bool:
-    """The newest of those that were damaged is kept. A new one takes its place, which knows what was imported, but has
-    none of it. False for one that can be read: somebody may have made it again meanwhile."""
-    aside = path.with_name(path.name + ASIDE)
+def lay_aside(path: Path, wait_seconds: float) -> Path | None:
+    """Where it lies now; whoever writes next makes a new one. None for one that can be read: somebody may have made it
+    again meanwhile."""
+    aside = place_aside(path)
     with Explained(path):
         lock = DatasetLock(path, wait_seconds)
         try:
             lock.take()
             if not _is_damaged(path):
-                return False
+                return None
             if path.exists():
                 os.replace(path, aside)
             for suffix in ("-wal", "-shm"):
                 path.with_name(path.name + suffix).unlink(missing_ok=True)
         finally:
             lock.close()
-    sources = _salvage_sources(aside)
-    with DatasetWriter.open(path, wait_seconds=wait_seconds) as writer:
-        for source in sources:
-            writer.begin_source(source.batch, source.path, source.label, source.at)
-    return True
-
-
-def _salvage_sources(path: Path) -> list[Source]:
-    """What a damaged dataset still tells of imports."""
-    try:
-        with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
-            rows = connection.execute("SELECT key, batch, path, label, at, 0 FROM source ORDER BY key")
-            return [Source(*row) for row in rows]
-    except apsw.Error:
-        return []
+    return aside
 
 
 def _is_damaged(path: Path) -> bool:

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from paddock.insight.dataset.dataset import load_symbols
 from paddock.insight.dataset.fates import ChangeFates
 from paddock.insight.dataset.growing import GrowingTrace
+from paddock.insight.dataset.imports import Import, ImportBook, imports_path
 from paddock.insight.dataset.inserts import insert_calls, insert_steps, put_run, time_of
 from paddock.insight.dataset.lock import WAIT_SECONDS, DatasetLock
 from paddock.insight.dataset.progress import Progress, read_progress, write_progress
@@ -68,6 +69,9 @@ class DatasetWriter:
                 if is_empty(connection):
                     connection.execute(f"BEGIN IMMEDIATE; {TABLES} COMMIT")
                 require_version(connection, self.path)
+                self._imports = ImportBook(connection, self.path)
+                if not imports_path(self.path).exists():
+                    self._imports.adopt()
             except BaseException:
                 connection.close()
                 raise
@@ -84,31 +88,24 @@ class DatasetWriter:
             insert_steps(self._db, key, trace.steps, 0, self.symbols)
             insert_calls(self._db, key, trace.calls, 0)
             put_run(self._db, keep(trace, key, self.symbols), len(trace.calls), source)
+            if source is not None:
+                self._imports.note(source, trace.label)
         return key
 
-    def begin_source(self, batch: str, path: str, label: str, at: float) -> int:
-        """The key of what runs are imported from; all that an earlier import of the same `batch` has left goes."""
+    def begin_source(self, batch: str, path: str, label: str, at: float, forgotten: Sequence[str] = ()) -> int:
+        """The key of what runs are imported from; all that an earlier import of the same `batch` has left goes. Runs
+        that are labelled as one of `forgotten` stay away."""
         with self._explained:
             self._begin()
-            for (earlier,) in self._db.execute("SELECT key FROM source WHERE batch=?", (batch,)).fetchall():
-                for table in ("step", "call"):
-                    self._db.execute(
-                        f"DELETE FROM {table} WHERE run IN (SELECT key FROM run WHERE source=?)", (earlier,)
-                    )
-                self._db.execute("DELETE FROM run WHERE source=?", (earlier,))
-                self._db.execute("DELETE FROM source WHERE key=?", (earlier,))
-            told = (batch, path, label, at)
-            self._db.execute("INSERT INTO source(batch, path, label, at) VALUES(?,?,?,?)", told)
-            return self._db.last_insert_rowid()
+            return self._imports.begin(Import(batch, path, label, at, forgotten=tuple(forgotten)))
 
-    def remove(self, label: str) -> int:
-        """Forgets a batch and what it was imported from. How many runs it had."""
+    def remove(self, label: str) -> int | None:
+        """Forgets a batch, and that anything was imported as it. How many runs it had, None where nobody knows it."""
         with self._explained:
             self._begin()
             keys = [key for (key,) in self._db.execute("SELECT key FROM run WHERE label=?", (label,))]
             self.forget(keys)
-            self._db.execute("DELETE FROM source WHERE label=?", (label,))
-            return len(keys)
+            return len(keys) if self._imports.forget(label) or keys else None
 
     def forget(self, keys: Sequence[int]) -> None:
         with self._explained:
@@ -210,6 +207,7 @@ class DatasetWriter:
                 return
             try:
                 self._save_symbols()
+                self._imports.save()
                 self._db.execute("COMMIT")
             except BaseException:
                 self.roll_back()
@@ -220,6 +218,7 @@ class DatasetWriter:
         """Forgets what was added since the last commit."""
         if self._db.in_transaction:
             self._db.execute("ROLLBACK")
+            self._imports.drop()
             self.symbols = Symbols()
             self._saved = 0
             self._lock.release()

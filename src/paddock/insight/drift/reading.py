@@ -22,9 +22,8 @@ def read_drift(workspace: "Workspace", question: Question, now: float | None = N
 
     with open_current(workspace) as dataset:
         sides = pick_sides(dataset, question, time.time() if now is None else now)
-        symbols, behind = dataset.symbols, dataset.behind
+        symbols, lacks = dataset.symbols, tuple(filter(None, (dataset.behind, dataset.lack)))
     report = judge_drift(
         sides.batch, sides.baseline, symbols, batch_name=sides.batch_name, baseline_name=sides.baseline_name
     )
-    warnings = (*report.warnings, behind) if behind else report.warnings
-    return replace(report, self_test=check_itself(sides.baseline, symbols), warnings=warnings)
+    return replace(report, self_test=check_itself(sides.baseline, symbols), warnings=(*report.warnings, *lacks))

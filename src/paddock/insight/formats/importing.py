@@ -5,7 +5,7 @@ the first run of the new one was read.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
@@ -80,11 +80,13 @@ def read_origin(origin: Origin, tally: ImportTally, kept: KeptInput | None = Non
 
 @dataclass
 class Importer:
-    """One import, of one or several origins. `writer` is None to only look."""
+    """One import, of one or several origins. `writer` is None to only look. Runs that would be labelled as one of
+    `forgotten` are left out."""
 
     writer: DatasetWriter | None
     prices: PriceBook
     hear: Hear | None = None
+    forgotten: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         self.tally = ImportTally()
@@ -116,7 +118,7 @@ class Importer:
         if kept is not None:
             origin = replace(origin, path=str(kept.path))
         batch = msgspec.json.encode(origin).decode()
-        return self.writer.begin_source(batch, origin.path, origin.label, time.time())
+        return self.writer.begin_source(batch, origin.path, origin.label, time.time(), self.forgotten)
 
     def _write(self, writer: DatasetWriter, trace: Trace, source: int) -> None:
         writer.add(trace, source)
@@ -137,10 +139,12 @@ class Importer:
         return replace(trace, run=name)
 
     def _named(self, found: FoundRun, origin: Origin) -> Trace | None:
-        """With a label and a name of its own; None for one that is there already."""
+        """With a label and a name of its own; None for one that is there already, or that was forgotten."""
         trace = with_step_facts(found.trace)
         own = trace.label.strip()
         label = origin.label or (own if own != FLEET else "") or origin.named
+        if label in self.forgotten:
+            return None
         attributes = trace.attributes
         if own and own != label:
             attributes = {**attributes, "label": own}

@@ -33,6 +33,7 @@ class KeptInput:
             yield piece
         self._file.write(packer.flush())
         self._file.flush()
+        os.fsync(self._file.fileno())
 
     def __enter__(self) -> "KeptInput":
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -24,9 +24,9 @@ class Reimported:
 
 
 def reimport_source(writer: DatasetWriter, source: Source, hear: Hear | None = None) -> Reimported:
-    """Reads it again. What is not at its place any more takes nothing with it."""
+    """Reads it again, apart from what was forgotten. What is not at its place any more takes nothing with it."""
     origin = _origin(source)
-    importer = Importer(writer, NO_PRICES, hear)
+    importer = Importer(writer, NO_PRICES, hear, source.told.forgotten)
     if not Path(origin.path).exists():
         return Reimported(source, importer.tally, f"`{origin.path}` is not there any more")
     runs = importer.take(origin)
@@ -35,7 +35,8 @@ def reimport_source(writer: DatasetWriter, source: Source, hear: Hear | None = N
 
 
 def _origin(source: Source) -> Origin:
+    told = source.told
     try:
-        return msgspec.json.decode(source.batch, type=Origin)
+        return msgspec.json.decode(told.batch, type=Origin)
     except msgspec.MsgspecError:
-        return Origin(source.path, label=source.label, named=source.label or label_of(Path(source.path)))
+        return Origin(told.path, label=told.label, named=told.label or label_of(Path(told.path)))
