@@ -4,6 +4,8 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.fleet.conftest import MakeYard
 from tests.fleet.yard import Yard, commit, write
 
@@ -14,6 +16,18 @@ item = {"id": "1", "type": "agent_message", "text": "I have looked."}
 print(json.dumps({"type": "item.completed", "item": item}))
 print("fatal: it broke", file=sys.stderr)
 sys.exit(4)
+"""
+
+CACHING_AGENT = """\
+import json
+def say(**told): print(json.dumps({**told, "session_id": "s"}))
+say(type="system", subtype="init", model="claude-opus-4-5", tools=[])
+for number, cached in (1, 900), (2, 1000):
+    usage = {"input_tokens": 100, "cache_read_input_tokens": cached, "output_tokens": 5}
+    message = {"id": f"m{number}", "role": "assistant", "model": "claude-opus-4-5", "usage": usage}
+    say(type="assistant", message={**message, "content": [{"type": "text", "text": "I look."}]})
+total = {"input_tokens": 200, "cache_read_input_tokens": 1900, "output_tokens": 10}
+say(type="result", subtype="success", result="done", usage=total, total_cost_usd=0.02)
 """
 
 
@@ -52,6 +66,19 @@ def test_a_failure_is_shown_with_its_stderr_and_tokens_nobody_told_as_unknown(ya
     attempt = yard.attempt()
     assert attempt.assumed_usd > 0, "budgets count it as it was expected"
     assert attempt.assumed_tokens > 0
+
+
+@pytest.mark.parametrize("follow", ["true", "false"])
+def test_costs_know_right_after_a_run_what_only_its_transcript_tells(make_yard: MakeYard, follow: str) -> None:
+    yard = make_yard(PADDOCK_INSIGHT_FOLLOW=follow, PADDOCK_INSIGHT_EVERY="1h")
+    program = yard.folder / "agent.py"
+    program.write_text(CACHING_AGENT)
+    engine(yard, f'[engines.caching]\ncommand = ["python3", "{program}", "{{prompt}}"]\nformat = "claude-stream"\n')
+    yard.add_all([{"brief": "x", "engine": "caching", "attempts": 1}])
+    yard.run()
+    [start] = json.loads(yard.paddock("costs", "--json"))["agents"]
+    assert (start["calls"], start["warm"], start["warmth_unknown"]) == (2, 1, 0)
+    assert start["share_of_input"] > 0.9
 
 
 def test_show_tells_who_stopped_an_attempt_and_why(yard: Yard) -> None:

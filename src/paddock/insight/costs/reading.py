@@ -11,9 +11,8 @@ from paddock.core.ids import TaskId
 from paddock.insight.costs.attempts import FleetCosts, ask_costs, with_traces
 from paddock.insight.costs.report import CostReport, report_costs, report_runs
 from paddock.insight.costs.runs import RunCost, cost_of_run, costs_of_runs
-from paddock.insight.dataset.dataset import Dataset
+from paddock.insight.dataset.current import open_current
 from paddock.insight.dataset.headers import FLEET
-from paddock.insight.dataset.location import dataset_path
 from paddock.insight.dataset.trouble import DatasetUnusable
 from paddock.insight.selection import Selection
 from paddock.store.protocol import Ask, Query
@@ -42,7 +41,7 @@ def read_cost_report(
 
 def read_label_report(workspace: "Workspace", label: str, since: float | None = None) -> CostReport:
     """Of imported runs. Raises DatasetUnusable."""
-    with Dataset.open(dataset_path(workspace.state_dir)) as dataset:
+    with open_current(workspace) as dataset:
         traces = dataset.runs(Selection(label=label, since=since))
     return report_runs(costs_of_runs(traces, workspace.site.prices))
 
@@ -59,9 +58,9 @@ def brief_sizes(ask: Ask) -> dict[TaskId, int]:
 
 
 def _traced_costs(workspace: "Workspace") -> Mapping[str, RunCost]:
-    """Nothing where no transcript has been taken in yet: the log alone tells what it knows."""
+    """Nothing where transcripts are out of reach: the log alone tells what it knows."""
     try:
-        with Dataset.open(dataset_path(workspace.state_dir)) as dataset:
+        with open_current(workspace) as dataset:
             traces = dataset.runs(Selection(label=FLEET))
     except DatasetUnusable:
         return {}
