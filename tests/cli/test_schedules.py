@@ -7,6 +7,11 @@ import pytest
 from paddock.core.events import AttemptEnded, AttemptStarted, Draft, TaskAdded, TurnEnded, TurnStarted
 from paddock.core.ids import AttemptId, TaskId
 from paddock.core.tasks.vocabulary import Outcome, Step
+from paddock.core.trace import TokenUsage
+from paddock.insight.dataset.headers import FLEET
+from paddock.insight.dataset.location import dataset_path
+from paddock.insight.dataset.writer import DatasetWriter
+from paddock.insight.trace import Trace
 from paddock.store.protocol import Author, Query
 from paddock.store.sqlite import SqliteStore
 from tests.cli.conftest import Cli
@@ -33,6 +38,19 @@ def spend(cli: Cli, *costs: float) -> None:
         ]
         store.append(lambda _board, drafts=drafts: drafts, Author("daemon"))  # type: ignore[misc]
     store.close()
+
+
+def show_starts(cli: Cli, tasks: int, *, cached: int) -> None:
+    """The transcripts of so many of those tasks: a call each that reads 100k tokens, of which a cache had `cached`."""
+    with DatasetWriter.open(dataset_path(cli.log.parent)) as writer:
+        for number in range(1, tasks + 1):
+            usage = TokenUsage.of_all_input(100_000, 100, cached=cached, written=100_000 - cached)
+            told = Trace(
+                run=f"t{number}.1", label=FLEET, engine="claude", model="claude-opus-5", usage=usage, model_calls=1,
+                startup_tokens=100_000, startup_cached=cached,
+            )  # fmt: skip
+            writer.add(told)
+        writer.commit()
 
 
 BAD: dict[str, tuple[tuple[str, ...], str, str]] = {
@@ -115,6 +133,34 @@ def test_a_forecast_above_its_budget_is_refused_with_times_that_fit(cli: Cli) ->
     assert "is start-up context, saved even if one run then does the work of 4" in said.err
     sparse = ("schedule", "add", "0 */4 * * *", *TASK, "--name", "watch", "--budget", "8")
     assert "added schedule watch" in cli.good(*sparse).out
+
+
+def forecast_of(cli: Cli, cron: str, *more: str) -> dict[str, float]:
+    asked = ("schedule", "add", cron, *TASK, "--dry-run", "--json", *more)
+    usd: dict[str, float] = cli.good(*asked).json()["forecast"]["fullest"]["usd"]
+    return usd
+
+
+def test_starts_are_as_warm_as_those_before_them_were(cli: Cli) -> None:
+    spend(cli, *[0.45] * 20)
+    show_starts(cli, 20, cached=0)
+    twice, once = (forecast_of(cli, cron, "--name", "watch")["p50"] for cron in ("*/5 * * * *", "*/10 * * * *"))
+    assert once == pytest.approx(144 * 0.45, rel=0.1)
+    assert twice == pytest.approx(2 * once, rel=0.01)
+
+
+def test_what_a_name_is_changes_no_figure_and_no_verdict(cli: Cli) -> None:
+    spend(cli, *[1.0, 1.2, 0.8, 1.1, 0.9])
+    assert forecast_of(cli, "*/5 * * * *", "--name", "a") == forecast_of(cli, "*/5 * * * *", "--name", "b")
+
+
+@pytest.mark.parametrize("budget", ["5", "8", "13", "21", "34"])
+def test_times_that_were_said_to_fit_do_fit(cli: Cli, budget: str) -> None:
+    spend(cli, *[1.0, 1.2, 0.8, 1.1, 0.9])
+    refused = cli("schedule", "add", "*/10 * * * *", *TASK, "--budget", budget)
+    [(offered, p90)] = re.findall(r"into 1 with `(.*?)`: −\S+ a day, p90 (\$[\d.]+);", refused.err)
+    added = cli.good("schedule", "add", offered, *TASK, "--budget", budget, "--name", "another")
+    assert f"p90 {p90}," in added.out
 
 
 def test_a_dry_run_tells_what_would_fit(cli: Cli) -> None:

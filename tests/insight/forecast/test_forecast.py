@@ -1,17 +1,20 @@
 """What days may cost, and which sparser times fit a budget."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import astuple
 
 from paddock.core.money.budget import Amount, BudgetBook
+from paddock.insight.forecast.evidence import find_evidence
 from paddock.insight.forecast.forecast import forecast_plans
 from paddock.insight.forecast.limits import Budgets, Scope, find_excess, find_thinning
 from paddock.insight.forecast.simulation import play
 from paddock.insight.forecast.starts import StartKey
-from tests.insight.forecast.made_up import NOW, drawn, evidence, past_work, plan
+from tests.insight.forecast.made_up import NOW, SORT, drawn, evidence, past_work, plan, wanted
 
 HOURLY = "0 * * * *"
 
@@ -46,6 +49,29 @@ def test_a_warm_cache_saves_what_past_starts_would_have_saved() -> None:
     assert warm.work_usd.mean == pytest.approx(cold.work_usd.mean, rel=0.1)
 
 
+@pytest.mark.parametrize("seconds", [0.0, 130.0, 250.0, 1500.0, 3000.0])
+@pytest.mark.parametrize("warmth", [0.0, 0.5, 1.0])
+def test_more_runs_never_cost_less_than_fewer_of_them(warmth: float, seconds: float) -> None:
+    """However much a warm cache would save."""
+    past = drawn(12, startup_share=0.9, warm_share=0.85, seconds=seconds)
+    task = evidence([*past, past_work(0.0)], warmth=warmth)
+    every = ("0 * * * *", "*/30 * * * *", "*/10 * * * *", "*/5 * * * *", "* * * * *")
+    days = [forecast_plans([plan(cron, task)], NOW, days=1).total[0].figures for cron in every]
+    for sparse, dense in pairwise(days):
+        for few, many in zip(astuple(sparse), astuple(dense), strict=True):
+            assert all(less <= more * (1 + 1e-9) for less, more in zip(astuple(few), astuple(many), strict=True))
+
+
+def test_starts_that_were_cold_so_close_to_another_are_forecast_cold() -> None:
+    past = drawn(60, startup_share=0.7, warm_share=0.67)
+    starts = [(StartKey("watch", 0), 144), (StartKey("watch", 0, is_warm=True), 144)]
+    cold, half, warm = (
+        play([plan("*/5 * * * *", evidence(past, warmth=warmth))], starts).total.usd.mean for warmth in (0.0, 0.5, 1.0)
+    )
+    assert warm == pytest.approx((1 - 0.67 / 2) * cold, rel=0.01)
+    assert half == pytest.approx((1 - 0.67 / 4) * cold, rel=0.01)
+
+
 def test_figures_of_one_schedule_do_not_depend_on_the_others() -> None:
     task = evidence(drawn(9))
     alone = forecast_plans([plan(HOURLY, task)], NOW)
@@ -54,7 +80,7 @@ def test_figures_of_one_schedule_do_not_depend_on_the_others() -> None:
     [first, second] = beside.schedules
     assert first.fullest is not None
     assert alone.schedules[0].fullest is not None
-    assert first.fullest.figures.usd.mean == pytest.approx(alone.schedules[0].fullest.figures.usd.mean, rel=0.02)
+    assert first.fullest.figures == alone.schedules[0].fullest.figures
     assert second.fullest is not None
     whole = first.fullest.figures.usd.mean + second.fullest.figures.usd.mean
     assert beside.total[0].figures.usd.mean == pytest.approx(whole, rel=0.02)
@@ -63,6 +89,27 @@ def test_figures_of_one_schedule_do_not_depend_on_the_others() -> None:
 def test_the_same_question_has_the_same_answer() -> None:
     asked = [plan(HOURLY, evidence(drawn(5)))]
     assert forecast_plans(asked, NOW) == forecast_plans(asked, NOW)
+
+
+@pytest.mark.parametrize("count", [0, 9])
+def test_a_name_changes_no_figure(count: int) -> None:
+    """The work is that of another series, and rests on the same runs."""
+    past = drawn(count, sort=replace(SORT, series=""))
+    names = ("watch", "look-for-flaky-tests")
+    found = [find_evidence(wanted(replace(SORT, series=f"schedule:{name}")), past) for name in names]
+    plans = [plan("*/10 * * * *", one, name=name) for one, name in zip(found, names, strict=True)]
+    told = [forecast_plans([one], NOW).total for one in plans]
+    assert told[0] == told[1]
+
+
+def test_equal_work_of_two_schedules_is_not_drawn_as_one() -> None:
+    """Days of 48 runs even out more than days of 24 that are counted twice."""
+    task = evidence(drawn(200))
+    [one, two] = (forecast_plans([plan(HOURLY, task, name=name)], NOW).total[0].figures.usd for name in ("a", "b"))
+    both = forecast_plans([plan(HOURLY, task, name=name) for name in ("a", "b")], NOW).total[0].figures.usd
+    assert one == two
+    assert both.mean == pytest.approx(2 * one.mean, rel=0.02)
+    assert both.p90 / both.mean < one.p90 / one.mean - 0.01
 
 
 def test_what_is_known_of_nothing_is_a_wide_guess_and_says_so() -> None:

@@ -13,6 +13,7 @@ from statistics import fmean
 
 from paddock.insight.forecast.past import PastWork, SortOfWork
 from paddock.insight.forecast.sizes import Belief, Sizes, learn_sizes
+from paddock.insight.forecast.warmth import ASSUMED_WARMTH
 
 MOST_RUNS = 100
 """The latest ones: more would make a forecast surer of the past than of tomorrow."""
@@ -54,13 +55,15 @@ OWN = frozenset({Circle.SERIES, Circle.KIND, Circle.AGENT})
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """A task that is to be forecast. `guess_usd` and `guess_tokens` are what to expect where nothing is known,
-    `most_usd` is what it may cost at most, None if nothing bounds it."""
+    `most_usd` is what it may cost at most, None if nothing bounds it. `warmth` is the share of its start-up context
+    that a cache has when it follows another closely."""
 
     sort: SortOfWork
     guess_usd: float
     guess_tokens: float
     most_usd: float | None = None
     is_free: bool = False
+    warmth: float = ASSUMED_WARMTH
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ class PastWork:
 
 def past_of_fleet(board: Board, traces: Mapping[str, RunCost], prices: PriceBook) -> list[PastWork]:
     """The latest tasks that came to an end, the oldest first. `traces` by attempt tell what the log does not."""
-    found = [past_of_task(task, traces, prices) for task in _latest(board)]
+    found = [past_of_task(task, traces, prices) for task in latest_tasks(board)]
     return [one for one in found if one is not None]
 
 
@@ -83,7 +83,7 @@ def past_of_task(task: Task, traces: Mapping[str, RunCost], prices: PriceBook) -
     return _sum(sort, parts, ended, seconds, assumed=any(one.assumed_usd for one in task.attempts))
 
 
-def _latest(board: Board) -> Iterator[Task]:
+def latest_tasks(board: Board) -> Iterator[Task]:
     first = max(1, board.next_task - MOST_TASKS)
     for number in range(first, board.next_task):
         yield board.tasks[task_id(number)]

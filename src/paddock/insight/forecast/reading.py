@@ -23,8 +23,16 @@ from paddock.insight.dataset.headers import FLEET
 from paddock.insight.dataset.location import dataset_path
 from paddock.insight.dataset.trouble import DatasetUnusable
 from paddock.insight.forecast.evidence import Evidence, Wanted, find_evidence
-from paddock.insight.forecast.past import MOST_TASKS, PastWork, SortOfWork, past_of_fleet, past_of_runs
+from paddock.insight.forecast.past import (
+    MOST_TASKS,
+    PastWork,
+    SortOfWork,
+    latest_tasks,
+    past_of_fleet,
+    past_of_runs,
+)
 from paddock.insight.forecast.starts import Plan
+from paddock.insight.forecast.warmth import CloseStart, find_close_starts, observed_warmth
 from paddock.insight.selection import Selection
 
 if TYPE_CHECKING:
@@ -44,6 +52,15 @@ class Plans:
     problems: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What tasks of the fleet have used, imported runs, and how starts of the fleet found their caches."""
+
+    fleet: list[PastWork]
+    imported: list[PastWork]
+    close_starts: list[CloseStart]
+
+
 @dataclass
 class Forecaster:
     """What tasks have used is read once, when it is first asked for."""
@@ -51,7 +68,7 @@ class Forecaster:
     workspace: "Workspace"
     board: Board
     now: float
-    _past: tuple[list[PastWork], list[PastWork]] | None = None
+    _past: Past | None = None
     _found: dict[Wanted, Evidence] = field(default_factory=dict)
 
     def plans(self, wanted: Callable[[Schedule], bool] = lambda one: one.paused is None) -> Plans:
@@ -98,19 +115,25 @@ class Forecaster:
             guess_tokens=GUESS_TOKENS,
             most_usd=most or None,
             is_free=site.capabilities_of(engine).free,
+            warmth=observed_warmth(sort, self._known_past().close_starts),
         )
 
     def _find(self, wanted: Wanted) -> Evidence:
-        if self._past is None:
-            self._past = self._read_past()
+        past = self._known_past()
         if wanted not in self._found:
-            self._found[wanted] = find_evidence(wanted, *self._past)
+            self._found[wanted] = find_evidence(wanted, past.fleet, past.imported)
         return self._found[wanted]
 
-    def _read_past(self) -> tuple[list[PastWork], list[PastWork]]:
-        prices = self.workspace.site.prices
-        fleet, imported = self._read_traces()
-        return past_of_fleet(self.board, fleet, prices), past_of_runs(imported, prices)
+    def _known_past(self) -> Past:
+        if self._past is None:
+            prices = self.workspace.site.prices
+            traces, imported = self._read_traces()
+            self._past = Past(
+                past_of_fleet(self.board, traces, prices),
+                past_of_runs(imported, prices),
+                find_close_starts(latest_tasks(self.board), traces),
+            )
+        return self._past
 
     def _read_traces(self) -> tuple[dict[str, RunCost], list[RunCost]]:
         """Nothing where no transcript was taken in yet: the log alone tells what tasks cost."""

@@ -4,22 +4,22 @@ Whatever is not known of a sort is drawn once a day, so all runs of that day sha
 than what is known of them.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from math import inf
 from random import Random
 from typing import TypeAlias
 
 from paddock.insight.forecast.evidence import Evidence
 from paddock.insight.forecast.figures import Figures, range_of
-from paddock.insight.forecast.past import PastWork
+from paddock.insight.forecast.past import PastWork, SortOfWork
 from paddock.insight.forecast.sizes import DaySizes, Urn
 from paddock.insight.forecast.starts import Plan, StartKey
 
-DAYS_PLAYED = 4_000
-LEAST_PLAYED = 250
-MOST_DRAWS = 200_000
-"""Fewer days are played where each has very many runs, which even out."""
+DAYS_PLAYED = 2_000
+MOST_DRAWN = 144
+"""Runs of a day that are drawn one by one; further ones are as those were, in their order. So many even out."""
 STARTUP_SHARE, STARTUP_TOKENS_SHARE, WARM_SHARE = 0.30, 0.45, 0.15
 """Where nobody can tell: what start-up context is of cost and of input tokens, and what a warm cache saves of the cost,
 as measured in 284 sessions of people with Claude Code."""
@@ -40,6 +40,10 @@ class _Sums:
         self.startup_usd[day] += use[1]
         self.tokens[day] += use[2]
         self.startup_tokens[day] += use[3]
+
+    def add_all(self, other: "_Sums") -> None:
+        for day, use in enumerate(zip(other.usd, other.startup_usd, other.tokens, other.startup_tokens, strict=True)):
+            self.add(day, use)
 
     @property
     def figures(self) -> Figures:
@@ -68,26 +72,64 @@ class Played:
 
 
 def play(
-    plans: Sequence[Plan], starts: Iterable[tuple[StartKey, int]], seed: int = 0, most_days: int = DAYS_PLAYED
+    plans: Sequence[Plan], starts: Iterable[tuple[StartKey, int]], seed: int = 0, days: int = DAYS_PLAYED
 ) -> Played:
-    counts = dict(starts)
-    days = max(LEAST_PLAYED, min(most_days, MOST_DRAWS // max(1, sum(counts.values()))))
-    sums, total = {plan.name: _Sums(days) for plan in plans}, _Sums(days)
-    tasks = {plan.name: plan.tasks for plan in plans}
-    sorts = dict[int, list[_Day]]()
-    for key, count in counts.items():
-        evidence = tasks[key.plan][key.task]
-        # Schedules that rest on the same evidence have the same sort of day.
-        if id(evidence) not in sorts:
-            sorts[id(evidence)] = _draw_days(evidence, days, f"{seed} {evidence.wanted.sort}")
-        # With chance of its own, so that one schedule's figures do not depend on which others there are.
-        chance, runs = Random(f"{seed} {key}"), Runs.of(evidence, is_warm=key.is_warm)
-        for number, day in enumerate(sorts[id(evidence)]):
-            at_work = count if not day.idle else sum(chance.random() >= day.idle for _ in range(count))
-            use = runs.draw(at_work, day, chance)
-            sums[key.plan].add(number, use)
-            total.add(number, use)
-    return Played({name: one.figures for name, one in sums.items()}, total.figures)
+    """Each plan by itself, so that its figures do not depend on which others there are, and all together."""
+    counts, player = dict(starts), _Player(seed, days)
+    tasks = {plan.name: _tasks_of(plan, counts) for plan in plans}
+    total = player.figures([task for group in tasks.values() for task in group])
+    return Played({name: player.figures(group) for name, group in tasks.items()}, total)
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """How often it starts on the day, with a cold cache and with a warm one."""
+
+    evidence: Evidence
+    cold: int
+    warm: int
+
+
+def _tasks_of(plan: Plan, counts: Mapping[StartKey, int]) -> list[_Task]:
+    return [
+        _Task(task, *(counts.get(StartKey(plan.name, number, is_warm), 0) for is_warm in (False, True)))
+        for number, task in enumerate(plan.tasks)
+    ]
+
+
+@dataclass
+class _Player:
+    """Chance depends on the work that is played, and on nothing else: equal questions have equal answers whatever a
+    schedule is called, and a day of more runs is a day of fewer with some on top."""
+
+    seed: int
+    days: int
+    _played: dict[tuple[int, int, int, int], _Sums] = field(default_factory=dict)
+
+    def figures(self, tasks: Iterable[_Task]) -> Figures:
+        whole, copies = _Sums(self.days), Counter[SortOfWork]()
+        for task in tasks:
+            work = work_of(task.evidence)
+            whole.add_all(self._play(task, work, copies[work]))
+            copies[work] += 1
+        return whole.figures
+
+    def _play(self, task: _Task, work: SortOfWork, copy: int) -> _Sums:
+        """`copy` numbers tasks of the same work, whose runs differ."""
+        key = (id(task.evidence), copy, task.cold, task.warm)
+        if key not in self._played:
+            sums, runs = _Sums(self.days), Runs.of(task.evidence, task.cold, task.warm)
+            luck, chance = Random(f"{self.seed} {work} {copy}"), Random()
+            for number, day in enumerate(_draw_days(task.evidence, self.days, f"{self.seed} {work}")):
+                chance.seed(luck.getrandbits(64))
+                sums.add(number, runs.draw(day, chance))
+            self._played[key] = sums
+        return self._played[key]
+
+
+def work_of(evidence: Evidence) -> SortOfWork:
+    """What is run, whichever schedule runs it."""
+    return replace(evidence.wanted.sort, series="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +139,6 @@ class _Day:
 
     usd: DaySizes
     tokens: DaySizes
-    urn: Urn
     idle: float = 0.0
 
 
@@ -112,7 +153,7 @@ def _draw_days(evidence: Evidence, days: int, seed: str) -> list[_Day]:
             for sizes, luck in zip((evidence.usd, evidence.tokens), lucks, strict=True)
         )
         share = chance.betavariate(idle, len(evidence.runs) + 1.0) if idle else 0.0
-        drawn.append(_Day(usd, tokens, Urn(len(evidence.runs)), share))
+        drawn.append(_Day(usd, tokens, share))
     return drawn
 
 
@@ -129,56 +170,67 @@ class _Like:
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """Of one sort, each with a cold start or each with a warm one. `seen` has one that stands for all if none was."""
+    """Of one sort on one day. `seen` has one that stands for all if none was. `turns` are the runs that are drawn: for
+    how many each stands, and how many of these have a warm start."""
 
     seen: tuple[_Like, ...]
     has_shape: bool
     usd_smooth: float
     tokens_smooth: float
     most_usd: float
-    is_warm: bool
+    turns: tuple[tuple[int, int], ...]
 
     @classmethod
-    def of(cls, evidence: Evidence, *, is_warm: bool) -> "Runs":
+    def of(cls, evidence: Evidence, cold: int, warm: int) -> "Runs":
         most = evidence.wanted.most_usd
         usd, tokens = evidence.usd, evidence.tokens
         likes = [_like(evidence, past) for past in evidence.runs]
         return cls(
-            tuple(likes) or (_Like(),),
+            tuple(likes) or (_Like(warm_share=WARM_SHARE * evidence.wanted.warmth),),
             bool(likes),
             0.0 if usd is None else usd.smooth,
             0.0 if tokens is None else tokens.smooth,
             inf if most is None else most,
-            is_warm,
+            tuple(_turns(cold, warm)),
         )
 
-    def draw(self, count: int, day: _Day, chance: Random) -> Use:
-        """The sums of so many runs on that day."""
+    def draw(self, day: _Day, chance: Random) -> Use:
+        """The sums of them on that day."""
         usd, startup_usd, tokens, startup_tokens = 0.0, 0.0, 0.0, 0.0
         has_usd, has_tokens = day.usd is not NOTHING, day.tokens is not NOTHING
-        for _ in range(count):
+        urn = Urn(len(self.seen))
+        for times, warm in self.turns:
+            if day.idle and chance.random() < day.idle:
+                continue
             luck = chance.gauss(0.0, 1.0)
-            like = self.seen[day.urn.draw(chance) if self.has_shape else 0]
+            like = self.seen[urn.draw(chance) if self.has_shape else 0]
             whole = 1.0
             if has_usd:
                 cost = day.usd.size(like.usd_above + self.usd_smooth * luck)
                 if cost > self.most_usd:
                     # It is stopped there, and uses no more tokens either.
                     cost, whole = self.most_usd, self.most_usd / cost
-                saved = like.warm_share if self.is_warm else 0.0
-                usd += cost * (1.0 - saved)
-                startup_usd += cost * (like.startup_share - saved)
+                saved = like.warm_share * warm
+                usd += cost * (times - saved)
+                startup_usd += cost * (like.startup_share * times - saved)
             if has_tokens:
-                used = whole * day.tokens.size(like.tokens_above + self.tokens_smooth * luck)
+                used = whole * day.tokens.size(like.tokens_above + self.tokens_smooth * luck) * times
                 tokens += used
                 startup_tokens += used * like.tokens_share
         return usd, startup_usd, tokens, startup_tokens
 
 
+def _turns(cold: int, warm: int) -> Iterator[tuple[int, int]]:
+    """Cold starts come first, so that a run stays the same one however many there are."""
+    for first in range(min(cold + warm, MOST_DRAWN)):
+        times, colds = (len(range(first, count, MOST_DRAWN)) for count in (cold + warm, cold))
+        yield times, times - colds
+
+
 def _like(evidence: Evidence, past: PastWork) -> _Like:
     startup = STARTUP_SHARE if past.startup_share is None else past.startup_share
     # Where nobody knows how warm its start was, it may have been as warm as the next one will be.
-    warm = 0.0 if past.warm_share is None else min(past.warm_share, startup)
+    warm = 0.0 if past.warm_share is None else min(past.warm_share, startup) * evidence.wanted.warmth
     tokens_share = past.startup_tokens_share
     if tokens_share is None:
         tokens_share = STARTUP_TOKENS_SHARE if past.startup_share is None else past.startup_share

@@ -7,10 +7,8 @@ from itertools import takewhile
 
 from paddock.core.schedules.timetable import DAY, Timetable
 from paddock.insight.forecast.evidence import Evidence
-from paddock.insight.forecast.past import SortOfWork
+from paddock.insight.forecast.warmth import CACHE_SECONDS
 
-CACHE_SECONDS = 300.0
-"""How long a provider keeps what it was not asked for again."""
 MOST_FIRINGS = 1_440
 """A cron time has no seconds."""
 
@@ -60,20 +58,16 @@ def day_after(moment: float) -> float:
 
 
 def starts_on(day: float, plans: Iterable[Plan]) -> DayStarts:
-    """Of all plans together: one may find warm what another has read."""
-    planned = list(plans)
-    due = {plan.name: due_on(day, plan.timetable) for plan in planned}
-    fired = {plan.name: drop_overlaps(due[plan.name], plan.seconds) for plan in planned}
-    firings = sorted((at, index) for index, plan in enumerate(planned) for at in fired[plan.name])
-    starts, read = Counter[StartKey](), dict[SortOfWork, float]()
-    for at, index in firings:
-        plan = planned[index]
+    """Each schedule finds warm only what it has read itself, so another beside it never makes it cheaper."""
+    due, fired, starts = dict[str, list[float]](), dict[str, list[float]](), Counter[StartKey]()
+    for plan in plans:
+        times = due[plan.name] = due_on(day, plan.timetable)
+        fired[plan.name] = drop_overlaps(times, plan.seconds)
         for number, task in enumerate(plan.tasks):
-            sort = cache_of(task)
-            starts[StartKey(plan.name, number, at <= read.get(sort, float("-inf")))] += 1
-        # Those that start at the same moment read it at the same time: none of them finds it there.
-        read |= {cache_of(task): at + task.seconds + CACHE_SECONDS for task in plan.tasks}
-    return DayStarts(day, _counts(due), _counts(fired), starts)
+            cold = count_cold(times, plan.seconds, task.seconds + CACHE_SECONDS)
+            starts[StartKey(plan.name, number)] += cold
+            starts[StartKey(plan.name, number, is_warm=True)] += len(fired[plan.name]) - cold
+    return DayStarts(day, _counts(due), _counts(fired), +starts)
 
 
 def _counts(found: Mapping[str, Sequence[float]]) -> dict[str, int]:
@@ -93,7 +87,15 @@ def drop_overlaps(times: Sequence[float], seconds: float) -> list[float]:
     return kept
 
 
-def cache_of(task: Evidence) -> SortOfWork:
-    """What shares a cache: the same agent, with the same engine and model."""
-    sort = task.wanted.sort
-    return SortOfWork(sort.engine, sort.agent, sort.model)
+def count_cold(times: Iterable[float], seconds: float, life: float) -> int:
+    """How many firings could be so far apart that each finds the cache of the one before gone; `life` is how long it
+    lasts.
+
+    Firings in between may keep it warm for those as well. That is not counted on: else more firings of the same work
+    would be forecast to cost less than fewer.
+    """
+    count, last = 0, float("-inf")
+    for at in times:
+        if at - last > life and at - last >= seconds:
+            count, last = count + 1, at
+    return count
