@@ -19,7 +19,7 @@ from tests.cli.conftest import Cli
 TASK = ("--task", "Look around.", "--engine", "claude", "--tz", "UTC")
 
 
-def spend(cli: Cli, *costs: float) -> None:
+def spend(cli: Cli, *costs: float, engine: str = "claude") -> None:
     """A task for each, which the schedule `watch` has added and an agent has done."""
     store = SqliteStore(cli.log)
     for cost in costs:
@@ -30,8 +30,8 @@ def spend(cli: Cli, *costs: float) -> None:
             output_tokens=4_000, model="claude-opus-5", startup_tokens=40_000, startup_usd=cost / 4,
         )  # fmt: skip
         drafts = [
-            Draft(TaskAdded("Look", "Look around.", engine="claude", series="schedule:watch"), name),
-            Draft(AttemptStarted("claude", "b" * 40, f"paddock/{name}"), name, attempt),
+            Draft(TaskAdded("Look", "Look around.", engine=engine, series="schedule:watch"), name),
+            Draft(AttemptStarted(engine, "b" * 40, f"paddock/{name}"), name, attempt),
             Draft(TurnStarted(turn=1), name, attempt),
             Draft(turn, name, attempt),
             Draft(AttemptEnded(Outcome.NOOP, Step.NOOP, counted=False), name, attempt),
@@ -133,6 +133,15 @@ def test_a_forecast_above_its_budget_is_refused_with_times_that_fit(cli: Cli) ->
     assert "is start-up context, saved even if one run then does the work of 4" in said.err
     sparse = ("schedule", "add", "0 */4 * * *", *TASK, "--name", "watch", "--budget", "8")
     assert "added schedule watch" in cli.good(*sparse).out
+
+
+def test_costs_that_the_scripted_engine_told_are_forecast(cli: Cli) -> None:
+    asked = ("schedule", "add", "@daily", "--task", "Look.", "--engine", "scripted", "--dry-run")
+    assert "p50 $0.00" in cli.good(*asked).out
+    spend(cli, *[0.45] * 20, engine="scripted")
+    for name in ("watch", "again"):
+        usd = cli.good(*asked, "--name", name, "--json").json()["forecast"]["fullest"]["usd"]
+        assert usd["p50"] == pytest.approx(0.45, rel=0.2)
 
 
 def forecast_of(cli: Cli, cron: str, *more: str) -> dict[str, float]:

@@ -82,6 +82,17 @@ def test_an_engine_that_bills_nothing_is_told_in_tokens() -> None:
     assert find_evidence(wanted(is_free=True), []).circle is Circle.FREE
 
 
+def test_costs_that_were_told_win_over_an_engine_that_says_it_bills_nothing() -> None:
+    own = evidence(drawn(9), is_free=True)
+    assert own.usd is not None
+    assert (own.circle, own.usd) == (Circle.SERIES, evidence(drawn(9)).usd)
+    other = evidence(drawn(9, sort=OTHER_AGENT), is_free=True)
+    assert (other.circle, other.seen) == (Circle.ENGINE, 9)
+    assert other.usd is not None
+    unpaid = [replace(one, usd=0.0) for one in drawn(9, sort=OTHER_AGENT)]
+    assert evidence(unpaid, is_free=True).circle is Circle.FREE
+
+
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_no_history_is_too_short(count: int) -> None:
     found = evidence(drawn(count))

@@ -45,7 +45,7 @@ class Circle(StrEnum):
     NONE = "none"
     """No run of this engine is known."""
     FREE = "free"
-    """The engine bills nothing."""
+    """The engine bills nothing, and no run of it has told a cost."""
 
 
 OWN = frozenset({Circle.SERIES, Circle.KIND, Circle.AGENT})
@@ -56,7 +56,8 @@ OWN = frozenset({Circle.SERIES, Circle.KIND, Circle.AGENT})
 class Wanted:
     """A task that is to be forecast. `guess_usd` and `guess_tokens` are what to expect where nothing is known,
     `most_usd` is what it may cost at most, None if nothing bounds it. `warmth` is the share of its start-up context
-    that a cache has when it follows another closely."""
+    that a cache has when it follows another closely. `is_free`: its engine bills nothing, so far as no run has told
+    what it cost."""
 
     sort: SortOfWork
     guess_usd: float
@@ -111,11 +112,12 @@ def find_evidence(wanted: Wanted, past: Sequence[PastWork], imported: Sequence[P
         circle, runs = (Circle.FREE if wanted.is_free else Circle.NONE), list[PastWork]()
     else:
         circle, runs = circles[nearest]
-        if wanted.is_free and circle not in OWN:
-            circle = Circle.FREE
     runs = runs[-MOST_RUNS:]
     wider = [] if nearest is None else next((group for _, group in circles[nearest + 1 :] if group), [])
-    is_free = wanted.is_free or (any(one.tokens for one in runs) and not any(one.usd for one in runs))
+    is_told = any(one.usd for one in runs)
+    is_free = not is_told and (wanted.is_free or any(one.tokens for one in runs))
+    if wanted.is_free and not is_told and circle not in OWN:
+        circle = Circle.FREE
     used = tuple(one for one in runs if (one.tokens if is_free else one.usd) > 0)
     counts = not (runs if is_free else used) or any(one.tokens for one in used)
     usd = _learn(wanted.guess_usd, circle, [one.usd for one in used], [one.usd for one in wider])
