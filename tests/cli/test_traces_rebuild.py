@@ -10,9 +10,13 @@ import pytest
 
 from paddock.fleet.workspace import Workspace
 from paddock.git.repo import discover
+from paddock.insight.dataset.dataset import Dataset
 from paddock.insight.dataset.location import dataset_path
 from paddock.insight.dataset.trouble import DatasetUnusable
 from paddock.insight.dataset.writer import DatasetWriter
+from paddock.insight.formats import importing
+from paddock.insight.formats.import_tally import ImportTally
+from paddock.insight.formats.reimport import reimport_source
 from paddock.insight.rebuild import rebuild
 from tests.cli.conftest import Cli
 
@@ -20,12 +24,12 @@ DAMAGED = """\
 there are no traces yet; `paddock traces import` brings in runs from elsewhere
 --- stderr
 warning: the dataset could not be read, and lies at `TOP/.git/paddock/insight/traces.db.damaged`; 2 imports are \
-missing: run `paddock traces rebuild`
+missing or incomplete: run `paddock traces rebuild`
 """
 MISSING = """\
 there are no traces yet; `paddock traces import` brings in runs from elsewhere
 --- stderr
-warning: 2 imports are missing{}: run `paddock traces rebuild`
+warning: 2 imports are missing or incomplete{}: run `paddock traces rebuild`
 """
 ASIDE = " since a damaged dataset was laid aside as `TOP/.git/paddock/insight/traces.db.damaged`"
 
@@ -134,7 +138,7 @@ def test_an_import_that_was_never_committed_is_read_by_the_next_rebuild(imported
     imported.good("traces", "import", "later.jsonl")
     without_journal(place(imported))
     os.replace(before, place(imported))
-    assert "1 import is missing: run" in imported("traces", "list").err
+    assert "1 import is missing or incomplete: run" in imported("traces", "list").err
     imported.good("traces", "rebuild")
     assert batches(imported) == {"old": 2, "new": 1, "piped": 1, "later": 1}
 
@@ -145,11 +149,31 @@ def test_an_import_that_cannot_be_read_again_is_missing_until_it_is_forgotten(im
     place(imported).unlink()
     problem = "could not import TOP/runs.jsonl again: `TOP/runs.jsonl` is not there any more\n"
     assert imported.shown("traces", "rebuild").endswith(f"--- stderr\n{problem}")
-    assert "1 import is missing" in imported("traces", "list").err
+    assert "1 import is missing or incomplete" in imported("traces", "list").err
     assert imported.shown("traces", "forget", "old") == "forgot 0 runs of `old`\n"
     imported.good("traces", "forget", "new")
     assert batches(imported) == {"piped": 1}
     assert "there is no batch `new`" in imported("traces", "forget", "new").err
+
+
+def test_an_import_that_was_killed_half_way_is_incomplete_until_all_of_it_was_read(
+    imported: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is committed in parts, and what an earlier import of the same has left goes with the first of them."""
+    monkeypatch.setattr(importing, "COMMIT_RUNS", 1)
+
+    def die(_tally: ImportTally) -> None:
+        raise KeyboardInterrupt
+
+    path = dataset_path(Workspace(discover(imported.top)).state_dir)
+    with Dataset.open(path) as dataset:
+        source = dataset.sources()[0]
+    with pytest.raises(KeyboardInterrupt), DatasetWriter.open(path) as writer:
+        reimport_source(writer, source, die)
+    assert "1 import is missing or incomplete: run" in imported("traces", "list").err
+    imported.good("traces", "forget", "old")
+    imported.good("traces", "rebuild")
+    assert batches(imported) == {"new": 1, "piped": 1}
 
 
 def test_nobody_forgets_what_a_rebuild_is_reading(imported: Cli) -> None:

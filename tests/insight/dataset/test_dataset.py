@@ -93,10 +93,11 @@ def test_a_source_is_known_with_its_runs_until_its_batch_is_removed(tmp_path: Pa
     with DatasetWriter.open(path) as writer:
         source = writer.begin_source("a b", "/somewhere/runs.jsonl", "a", 5.0)
         writer.add(trace("r1"), source)
+        writer.imports.end(source)
         writer.add(trace("r2", "b"))
     with Dataset.open(path) as dataset:
         (found,) = dataset.sources()
-        assert found == Source(Import("a b", "/somewhere/runs.jsonl", "a", 5.0, labels=("a",)), runs=1)
+        assert found == Source(Import("a b", "/somewhere/runs.jsonl", "a", 5.0, labels=("a",), whole=True), runs=1)
         with DatasetWriter.open(path) as writer:
             assert writer.remove("a") == 1
             assert writer.remove("nothing") is None

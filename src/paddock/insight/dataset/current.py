@@ -41,15 +41,15 @@ def _lack(dataset: Dataset, aside: Path | None) -> str:
     from paddock.insight.dataset.renewal import place_aside
 
     try:
-        missing = sum(source.runs is None for source in dataset.sources())
+        missing = sum(source.is_missing for source in dataset.sources())
     except DatasetUnusable as error:
         return words_of(error)
     imports = "1 import is" if missing == 1 else f"{missing:,} imports are"
     if aside is not None:
-        rest = f"{imports} missing: {REBUILD}" if missing else "attempts were taken in again"
+        rest = f"{imports} missing or incomplete: {REBUILD}" if missing else "attempts were taken in again"
         return f"the dataset could not be read, and lies at `{aside}`; {rest}"
     if not missing:
         return ""
     before = place_aside(dataset.path)
     why = f" since a damaged dataset was laid aside as `{before}`" if before.exists() else ""
-    return f"{imports} missing{why}: {REBUILD}"
+    return f"{imports} missing or incomplete{why}: {REBUILD}"

@@ -45,6 +45,11 @@ class Source(msgspec.Struct, frozen=True):
     told: Import
     runs: int | None
 
+    @property
+    def is_missing(self) -> bool:
+        """Wholly or in part."""
+        return self.runs is None or not self.told.whole
+
 
 class Dataset:
     """Open for reading; close it, or use it in a `with`. Raises DatasetUnusable wherever it cannot be read. `behind`

@@ -14,14 +14,15 @@ import msgspec
 from msgspec.structs import replace
 
 from paddock.core.ids import printable
-from paddock.insight.dataset.trouble import DatasetUnusable
+from paddock.insight.dataset.trouble import DatasetUnusable, Explained
 
 _Batch = str
 
 
 class Import(msgspec.Struct, frozen=True):
     """`batch` is what it is known by. `labels` are those of its runs, and `forgotten` those of them that somebody
-    removed: whoever reads it again leaves them out."""
+    removed: whoever reads it again leaves them out. It is not `whole` while it goes on, and stays so if it is killed:
+    until then the labels of an earlier import of the same are kept as well."""
 
     batch: _Batch
     path: str
@@ -29,6 +30,7 @@ class Import(msgspec.Struct, frozen=True):
     at: float
     labels: tuple[str, ...] = ()
     forgotten: tuple[str, ...] = ()
+    whole: bool = False
 
     @property
     def is_forgotten(self) -> bool:
@@ -58,7 +60,7 @@ class ImportBook:
     def __init__(self, connection: apsw.Connection, dataset: Path) -> None:
         self._db = connection
         self._dataset = dataset
-        self._begun: dict[int, _Batch] = {}
+        self._begun: dict[int, tuple[_Batch, set[str]]] = {}
         self._list: dict[_Batch, Import] | None = None
         self._is_new = False
 
@@ -72,16 +74,28 @@ class ImportBook:
         told = (one.batch, one.path, one.label, one.at)
         self._db.execute("INSERT INTO source(batch, path, label, at) VALUES(?,?,?,?)", told)
         key = self._db.last_insert_rowid()
-        self._begun[key] = one.batch
-        self._open().pop(one.batch, None)
-        self._put(one)
+        self._begun[key] = one.batch, set()
+        before = self._open().pop(one.batch, one)
+        self._put(replace(one, labels=tuple(each for each in before.labels if each not in one.forgotten)))
         return key
 
     def note(self, key: int, label: str) -> None:
         """One of its runs has this label."""
-        one = self._open().get(self._begun[key])
+        batch, seen = self._begun[key]
+        if label in seen:
+            return
+        seen.add(label)
+        one = self._open().get(batch)
         if one is not None and label not in one.labels:
             self._put(replace(one, labels=tuple(sorted({*one.labels, label}))))
+
+    def end(self, key: int) -> None:
+        """All of it was read."""
+        batch, seen = self._begun[key]
+        with Explained(self._dataset):
+            one = self._open().get(batch)
+            if one is not None:
+                self._put(replace(one, labels=tuple(sorted(seen)), whole=True))
 
     def forget(self, label: str) -> bool:
         """Whether any import had runs of it."""
@@ -109,7 +123,7 @@ class ImportBook:
         columns = "batch, path, label, at, (SELECT json_group_array(DISTINCT label) FROM run WHERE source=source.key)"
         for batch, path, label, at, labels in [*self._db.execute(f"SELECT {columns} FROM source ORDER BY key")]:
             found = msgspec.json.decode(labels, type=list[str]) or filter(None, [label])
-            self._put(Import(batch, path, label, at, tuple(sorted(found))))
+            self._put(Import(batch, path, label, at, tuple(sorted(found)), whole=True))
         self.save()
 
     def _open(self) -> dict[_Batch, Import]:

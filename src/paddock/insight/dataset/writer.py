@@ -69,9 +69,9 @@ class DatasetWriter:
                 if is_empty(connection):
                     connection.execute(f"BEGIN IMMEDIATE; {TABLES} COMMIT")
                 require_version(connection, self.path)
-                self._imports = ImportBook(connection, self.path)
+                self.imports = ImportBook(connection, self.path)
                 if not imports_path(self.path).exists():
-                    self._imports.adopt()
+                    self.imports.adopt()
             except BaseException:
                 connection.close()
                 raise
@@ -89,7 +89,7 @@ class DatasetWriter:
             insert_calls(self._db, key, trace.calls, 0)
             put_run(self._db, keep(trace, key, self.symbols), len(trace.calls), source)
             if source is not None:
-                self._imports.note(source, trace.label)
+                self.imports.note(source, trace.label)
         return key
 
     def begin_source(self, batch: str, path: str, label: str, at: float, forgotten: Sequence[str] = ()) -> int:
@@ -97,7 +97,7 @@ class DatasetWriter:
         that are labelled as one of `forgotten` stay away."""
         with self._explained:
             self._begin()
-            return self._imports.begin(Import(batch, path, label, at, forgotten=tuple(forgotten)))
+            return self.imports.begin(Import(batch, path, label, at, forgotten=tuple(forgotten)))
 
     def remove(self, label: str) -> int | None:
         """Forgets a batch, and that anything was imported as it. How many runs it had, None where nobody knows it."""
@@ -105,7 +105,7 @@ class DatasetWriter:
             self._begin()
             keys = [key for (key,) in self._db.execute("SELECT key FROM run WHERE label=?", (label,))]
             self.forget(keys)
-            return len(keys) if self._imports.forget(label) or keys else None
+            return len(keys) if self.imports.forget(label) or keys else None
 
     def forget(self, keys: Sequence[int]) -> None:
         with self._explained:
@@ -207,7 +207,7 @@ class DatasetWriter:
                 return
             try:
                 self._save_symbols()
-                self._imports.save()
+                self.imports.save()
                 self._db.execute("COMMIT")
             except BaseException:
                 self.roll_back()
@@ -218,7 +218,7 @@ class DatasetWriter:
         """Forgets what was added since the last commit."""
         if self._db.in_transaction:
             self._db.execute("ROLLBACK")
-            self._imports.drop()
+            self.imports.drop()
             self.symbols = Symbols()
             self._saved = 0
             self._lock.release()

@@ -110,6 +110,9 @@ class Importer:
             if self.hear is not None:
                 self.hear(self.tally)
         if self.writer is not None:
+            if source is not None:
+                self.writer.enter()
+                self.writer.imports.end(source)
             self.writer.commit()
         return self.tally.runs - before
 
