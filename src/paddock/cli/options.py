@@ -9,7 +9,7 @@ prints_json = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 
 
 class Duration(click.ParamType[float]):
-    """`90s`, `10m`, `1h30m`; the command gets seconds."""
+    """`90s`, `10m`, `1h30m`, and `0`, which needs no unit; the command gets seconds."""
 
     name = "duration"
 
@@ -17,9 +17,10 @@ class Duration(click.ParamType[float]):
         if isinstance(value, float):
             return value
         try:
-            return parse_duration(value)
+            return parse_duration("0s" if value.strip() == "0" else value)
         except ValueError as error:
-            raise Misuse(str(error)) from None
+            named = f"{max(param.opts, key=len)}: " if param is not None else ""
+            raise Misuse(f"{named}{error}") from None
 
 
 DURATION = Duration()
