@@ -68,7 +68,9 @@ BAD: dict[str, tuple[tuple[str, ...], str, str]] = {
     "long jitter": (
         ("0 * * * *", *TASK, "--jitter", "2h"), "the jitter of 2h is longer than the 1h between two", "`--jitter 1h`",
     ),
-    "odd jitter": (("0 * * * *", *TASK, "--jitter", "soon"), "`soon` is not a duration", ""),
+    "odd jitter": (
+        ("0 * * * *", *TASK, "--jitter", "soon"), "--jitter: `soon` is not a duration", "",
+    ),
     "no workflow": (("@daily", "--workflow", "nightly"), "there is no workflow `nightly`", "there are code-review"),
     "no value": (("@daily", "--workflow", "feature"), "goal", ""),
     "odd value": (("@daily", "--workflow", "feature", "-v", "goal"), "`-v goal` has no value", "-v name=value"),
@@ -92,6 +94,20 @@ def test_what_cannot_be_is_refused_with_what_was_meant(cli: Cli, what: str) -> N
     assert words in said.err
     assert hint in said.err
     assert not cli.good("schedule", "list", "--json").json()["schedules"]
+
+
+def test_a_schedule_without_an_engine_is_told_where_to_name_one(cli: Cli) -> None:
+    said = cli("schedule", "add", "@daily", "--task", "Look.", "--tz", "UTC", "--name", "watch")
+    assert (said.code, said.err) == (
+        1,
+        "error: no engine is set for what schedule `watch` adds\n\n"
+        "hint: set `engine` in paddock.toml, or name one with `paddock schedule add … --engine NAME`\n",
+    )
+
+
+def test_no_jitter_needs_no_unit(cli: Cli) -> None:
+    cli.good("schedule", "add", "@daily", *TASK, "--jitter", "0", "--name", "watch")
+    assert cli.good("schedule", "show", "watch", "--json").json()["schedule"]["jitter_seconds"] == 0
 
 
 ADDED = """\

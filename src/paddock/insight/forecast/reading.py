@@ -91,15 +91,17 @@ class Forecaster:
     def evidence_of(self, name: str, contents: Contents) -> tuple[Evidence, ...]:
         """For each task that a firing would add. Raises PaddockError where it could not."""
         drafts = add_contents(self.board, name, contents, self.workspace.known)
-        return tuple(self._find(self._wanted(draft.event)) for draft in drafts if isinstance(draft.event, TaskAdded))
+        return tuple(
+            self._find(self._wanted(name, draft.event)) for draft in drafts if isinstance(draft.event, TaskAdded)
+        )
 
-    def _wanted(self, added: TaskAdded) -> Wanted:
+    def _wanted(self, name: str, added: TaskAdded) -> Wanted:
         site = self.workspace.site
         task = Task(
             TaskId("t0"), added.title, 0, Phase.READY, self.now, self.now, added.attempts,
             agent=added.agent, engine=added.engine, kind=added.task_kind, role=added.role,
         )  # fmt: skip
-        engine = site.engine_name(task)
+        engine = _engine_of(site, task, name)
         sort = SortOfWork(
             engine,
             added.agent or "",
@@ -156,6 +158,17 @@ class Forecaster:
 
 def _time_of(run: RunCost) -> float:
     return run.at or 0.0
+
+
+def _engine_of(site: "Site", task: Task, name: str) -> str:
+    """Raises PaddockError in words for a schedule: the task that it would add has no id that could be edited."""
+    try:
+        return site.engine_name(task)
+    except PaddockError as problem:
+        raise PaddockError(
+            f"no engine is set for what schedule `{name}` adds",
+            "set `engine` in paddock.toml, or name one with `paddock schedule add … --engine NAME`",
+        ) from problem
 
 
 def _guess_usd(site: "Site", model: str, now: float) -> float:
