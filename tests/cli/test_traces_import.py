@@ -67,6 +67,28 @@ def test_a_dry_run_writes_nothing(cli: Cli) -> None:
     assert cli("traces", "forget", "own").code == 1
 
 
+MERGED = """\
+would import 1 run with 2 steps from 3 files
+  taken as  1 as jsonl
+  label     own  1 run
+  merged    1 record with others of the same run
+  left out  1 record that tells nothing new of a run
+warning: 50% of the steps are of tools that Paddock does not know: frobnicate
+warning: 1 run has tokens but no price: strange
+"""
+
+
+def test_files_that_tell_of_one_run_are_merged_in_a_dry_run_too(cli: Cli) -> None:
+    folder = cli.top / "runs"
+    folder.mkdir()
+    steps = {name: RUN[name] for name in ("run", "task", "label", "steps")}
+    for name, record in (("a", steps), ("b", {**RUN, "steps": None}), ("c", steps)):
+        (folder / f"{name}.jsonl").write_text(json.dumps(record))
+    assert cli.shown("traces", "import", "runs", "--dry-run") == MERGED
+    told = cli.good("traces", "import", "runs", "--json").json()
+    assert [told[name] for name in ("runs", "merged", "doubled")] == [1, 1, 1]
+
+
 def test_a_batch_is_forgotten_with_the_copy_of_what_was_piped(cli: Cli) -> None:
     cli.good("traces", "import", "-", "--label", "piped", stdin=json.dumps(RUN).encode())
     copies = cli.top / ".git" / "paddock" / "insight" / "imports"

@@ -8,9 +8,10 @@ from types import FrameType
 import pytest
 
 from paddock.core.money.prices import Price, Rates, price_book
+from paddock.insight.dataset import namesakes
 from paddock.insight.dataset.dataset import Dataset
 from paddock.insight.dataset.writer import DatasetWriter
-from paddock.insight.formats import importing
+from paddock.insight.formats import importing, run_names
 from paddock.insight.formats.import_tally import ImportTally
 from paddock.insight.formats.importing import Importer, label_of, origin_of
 from paddock.insight.formats.reimport import reimport_source
@@ -19,6 +20,7 @@ from tests.docs.markdown import ROOT
 from tests.insight.formats.reading import lines, one_of
 
 PRICES = price_book([Price("known", "2026-01-01", Rates(1.0, 2.0))])
+NAMING = [module.__file__ for module in (importing, run_names, namesakes)]
 REFERENCE = ROOT / "docs" / "reference" / "traces.md"
 
 
@@ -94,7 +96,7 @@ def test_the_work_of_naming_grows_with_the_runs_of_one_name_and_not_with_their_s
 
         def hear(frame: FrameType, event: str, _: object) -> None:
             nonlocal heard
-            heard += event.endswith("call") and frame.f_code.co_filename == importing.__file__
+            heard += event.endswith("call") and frame.f_code.co_filename in NAMING
 
         sys.setprofile(hear)
         try:

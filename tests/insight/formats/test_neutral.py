@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from paddock.core.trace import TokenUsage
 from paddock.insight.formats.neutral_lines import to_neutral
+from paddock.insight.formats.neutral_reader import LOOKED_AT
 from paddock.insight.trace import (
     CostSource,
     EndState,
@@ -277,7 +278,7 @@ def test_a_trace_comes_out_of_a_neutral_line_as_it_went_in(trace: Trace) -> None
 
 
 def _from_a_file(trace: Trace) -> Trace:
-    return replace(trace, source="file.jsonl")
+    return replace(trace, source="file.jsonl:1")
 
 
 _json = st.recursive(
@@ -332,3 +333,11 @@ def test_records_of_several_authors_in_one_file_are_each_named_by_their_own_fiel
         *(f"r{number}" for number in range(6)),
         *(f"s{number}" for number in range(6)),
     ]
+
+
+def test_a_run_is_from_its_own_line_however_many_lines_its_names_were_found_from() -> None:
+    runs = ({"run": f"r{number}", "outcome": True} for number in range(1, LOOKED_AT + 51))
+    found, _ = read(lines(*runs, {"run": "told", "outcome": True, "source": "elsewhere"}))
+    assert [one.trace.source for one in found[:-1]] == [f"file.jsonl:{number}" for number in range(1, LOOKED_AT + 51)]
+    assert found[-1].trace.source == "elsewhere"
+    assert one_of({"run": "r1", "outcome": True}).source == "file.jsonl:1"

@@ -4,6 +4,7 @@ import sys
 import time
 from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import click
 
@@ -58,7 +59,8 @@ def import_command(
     workspace.board()
     progress = _Progress()
     with ExitStack() as held:
-        writer = None if dry_run else held.enter_context(DatasetWriter.open(dataset_path(workspace.state_dir)))
+        folder = Path(held.enter_context(TemporaryDirectory(prefix="paddock-"))) if dry_run else workspace.state_dir
+        writer = held.enter_context(DatasetWriter.open(dataset_path(folder)))
         importer = Importer(writer, workspace.site.prices, progress.hear if progress.is_shown else None)
         try:
             for place in places:

@@ -20,9 +20,11 @@ def import_lines(view: ImportView) -> Iterator[str]:
     if formats:
         yield f"  taken as  {formats}"
     yield from _labels(view)
+    if view.merged:
+        yield f"  merged    {plural(view.merged, 'record')} with others of the same run"
     if view.doubled:
-        be = "was" if view.doubled == 1 else "were"
-        yield f"  left out  {plural(view.doubled, 'run')} that {be} there twice"
+        tell = "tells" if view.doubled == 1 else "tell"
+        yield f"  left out  {plural(view.doubled, 'record')} that {tell} nothing new of a run"
     if view.renamed:
         yield f"  renamed   {plural(view.renamed, 'run')} whose name another run has"
     yield from _skipped(view)

@@ -115,7 +115,8 @@ class Dataset:
 
     def sources(self) -> list[Source]:
         """What was imported, the latest last."""
-        sql = "SELECT batch, (SELECT count(*) FROM run WHERE run.source=source.key) FROM source"
+        told = "SELECT key FROM run WHERE source=source.key UNION SELECT run FROM telling WHERE source=source.key"
+        sql = f"SELECT batch, (SELECT count(*) FROM ({told})) FROM source"
         with self._look():
             runs = {str(batch): int(count) for batch, count in self._db.execute(sql)}
             return [Source(one, runs.get(one.batch)) for one in read_imports(self.path)]

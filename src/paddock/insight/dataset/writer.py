@@ -16,10 +16,13 @@ from paddock.insight.dataset.growing import GrowingTrace
 from paddock.insight.dataset.imports import Import, ImportBook, imports_path
 from paddock.insight.dataset.inserts import insert_calls, insert_steps, put_run, time_of
 from paddock.insight.dataset.lock import WAIT_SECONDS, DatasetLock
+from paddock.insight.dataset.namesakes import Namesakes
 from paddock.insight.dataset.progress import Progress, read_progress, write_progress
 from paddock.insight.dataset.rows import CALL_COLUMNS, STEP_COLUMNS, call_of, decode_kept, encode_kept, step_of
 from paddock.insight.dataset.schema import TABLES, connect, is_empty, require_version
+from paddock.insight.dataset.tellings import TELLINGS, Joined, Tellings
 from paddock.insight.dataset.trouble import Explained, damaged
+from paddock.insight.merging import merged
 from paddock.insight.paths import CLOSING_STEPS, Symbols, keep
 from paddock.insight.trace import KeptTrace, ModelCall, Result, Step, Trace
 
@@ -28,10 +31,11 @@ _RETELL = "UPDATE run SET task=?, kind=?, agent=?, engine=?, model=?, at=?, outc
 
 @dataclass(frozen=True, slots=True)
 class KeptRow:
-    """A run as it was kept, and by which extractor."""
+    """A run as it was kept, by which extractor, and from what import, as `begin_source` has it."""
 
     kept: KeptTrace
     extractor: int
+    source: int | None
 
 
 class DatasetWriter:
@@ -55,6 +59,8 @@ class DatasetWriter:
             status = path.stat()
         self._file = status.st_dev, status.st_ino
         self.fates = ChangeFates(self._db, self._explained)
+        self.namesakes = Namesakes(self._db, self._explained)
+        self._tellings = Tellings(self._db)
 
     @classmethod
     def open(cls, path: Path, *, wait_seconds: float = WAIT_SECONDS) -> Self:
@@ -69,6 +75,7 @@ class DatasetWriter:
                 if is_empty(connection):
                     connection.execute(f"BEGIN IMMEDIATE; {TABLES} COMMIT")
                 require_version(connection, self.path)
+                connection.execute(TELLINGS)
                 self.imports = ImportBook(connection, self.path)
                 if not imports_path(self.path).exists():
                     self.imports.adopt()
@@ -84,19 +91,28 @@ class DatasetWriter:
         as `begin_source` has it."""
         with self._explained:
             self._begin()
-            key = self._clear(trace.label, trace.run)
-            insert_steps(self._db, key, trace.steps, 0, self.symbols)
-            insert_calls(self._db, key, trace.calls, 0)
-            put_run(self._db, keep(trace, key, self.symbols), len(trace.calls), source)
+            key = self._put(trace, source)
             if source is not None:
                 self.imports.note(source, trace.label)
         return key
+
+    def join(self, known: KeptRow, told: Trace, source: int) -> Joined:
+        """Adds to a run what `source` tells of it as well."""
+        with self._explained:
+            self._begin()
+            before = self.whole(known.kept.key)
+            now = merged(before, told)
+            if now != before or known.source != source:
+                self._tellings.note(known.kept.key, before, known.source, told, source)
+                self.add(now, source)
+            return Joined(before, now)
 
     def begin_source(self, batch: str, path: str, label: str, at: float, forgotten: Sequence[str] = ()) -> int:
         """The key of what runs are imported from; all that an earlier import of the same `batch` has left goes. Runs
         that are labelled as one of `forgotten` stay away."""
         with self._explained:
             self._begin()
+            self._tellings.withdraw(batch, self._put)
             return self.imports.begin(Import(batch, path, label, at, forgotten=tuple(forgotten)))
 
     def remove(self, label: str) -> int | None:
@@ -176,10 +192,10 @@ class DatasetWriter:
 
     def kept(self, label: str, run: str) -> KeptRow | None:
         with self._explained:
-            sql = "SELECT kept, tail, extractor FROM run WHERE label=? AND run=?"
-            for blob, tail, extractor in self._db.execute(sql, (label, run)):
+            sql = "SELECT kept, tail, extractor, source FROM run WHERE label=? AND run=?"
+            for blob, tail, extractor, source in self._db.execute(sql, (label, run)):
                 try:
-                    return KeptRow(decode_kept(blob, tail), extractor)
+                    return KeptRow(decode_kept(blob, tail), extractor, source)
                 except (msgspec.DecodeError, zlib.error) as error:
                     raise damaged(self.path, str(error)) from None
         return None
@@ -250,6 +266,13 @@ class DatasetWriter:
         except BaseException:
             self._lock.release()
             raise
+
+    def _put(self, trace: Trace, source: int | None) -> int:
+        key = self._clear(trace.label, trace.run)
+        insert_steps(self._db, key, trace.steps, 0, self.symbols)
+        insert_calls(self._db, key, trace.calls, 0)
+        put_run(self._db, keep(trace, key, self.symbols), len(trace.calls), source)
+        return key
 
     def _clear(self, label: str, run: str) -> int:
         key, is_new = self._key_of(label, run)

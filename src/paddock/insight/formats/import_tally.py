@@ -26,7 +26,8 @@ class Skipped:
 
 @dataclass
 class ImportTally:
-    """`doubled` were left out because the same run was there already, `renamed` had the name of another run.
+    """`doubled` records told nothing of their run that was not there already, and `merged` ones more of a run that was
+    counted by then; `renamed` runs had the name of another one.
     `unpriced` are models without a price of runs whose cost nobody told; `without_usage` are runs without tokens."""
 
     files: int = 0
@@ -35,6 +36,7 @@ class ImportTally:
     odd_steps: int = 0
     without_usage: int = 0
     doubled: int = 0
+    merged: int = 0
     renamed: int = 0
     formats: Counter[str] = field(default_factory=Counter)
     labels: Counter[str] = field(default_factory=Counter)
@@ -59,18 +61,33 @@ class ImportTally:
 
     def count(self, trace: Trace, format: str, prices: PriceBook) -> None:
         self.runs += 1
-        self.steps += len(trace.steps)
         self.formats[format] += 1
         self.labels[trace.label] += 1
+        self._add(trace, prices, 1)
+
+    def count_merged(self, before: Trace, now: Trace, prices: PriceBook) -> None:
+        """Another record tells of a run that is counted as it was before."""
+        self.merged += 1
+        self._add(before, prices, -1)
+        self._add(now, prices, 1)
+
+    def _add(self, trace: Trace, prices: PriceBook, sign: int) -> None:
+        self.steps += sign * len(trace.steps)
         for step in trace.steps:
             if not step.activity or step.activity.startswith(ODD):
-                self.odd_steps += 1
+                self.odd_steps += sign
                 if step.tool in self.odd_tools or len(self.odd_tools) < MOST_TOOLS:
-                    self.odd_tools[step.tool] += 1
+                    _shift(self.odd_tools, step.tool, sign)
         usage = trace.usage
         if usage is None:
-            self.without_usage += 1
+            self.without_usage += sign
         elif usage.cost_usd is None:
             day = day_of(trace.ended or trace.started or 0.0)
             if not trace.model or find_price(prices, trace.model, day) is None:
-                self.unpriced[trace.model or "(model not told)"] += 1
+                _shift(self.unpriced, trace.model or "(model not told)", sign)
+
+
+def _shift(counter: Counter[str], name: str, sign: int) -> None:
+    counter[name] += sign
+    if counter[name] <= 0:
+        del counter[name]

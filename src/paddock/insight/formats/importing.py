@@ -1,7 +1,7 @@
 """Runs from elsewhere into the dataset: named, labelled, and remembered with where they are from.
 
 What was imported is read again from there by `reimport.py`. Nothing of an earlier import of the same is replaced before
-the first run of the new one was read.
+the first run of the new one was read. Several records may tell of one run: it is then what all of them tell.
 """
 
 import time
@@ -21,16 +21,18 @@ from paddock.insight.formats.detection import AUTO
 from paddock.insight.formats.import_tally import ImportTally
 from paddock.insight.formats.kept_input import KeptInput
 from paddock.insight.formats.lines import standard_input
+from paddock.insight.formats.run_names import RunNames
 from paddock.insight.formats.sources import Found, FoundRun, find_files, read_bytes, read_file
 from paddock.insight.formats.sub_agents import SubAgentFiles
 from paddock.insight.formats.unreadable import Unreadable
 from paddock.insight.step_facts import with_step_facts
-from paddock.insight.trace import NAME_CHARS, KeptTrace, Trace
+from paddock.insight.trace import NAME_CHARS, Trace
 
 COMMIT_STEPS = 100_000
 COMMIT_RUNS = 5_000
 STDIN = "-"
 UNNAMED = "imported"
+UNNAMED_RUN = "run"
 _SUFFIXES = frozenset({".gz", ".json", ".jsonl", ".ndjson", ".traj", ".jsonlines", ".log", ".txt"})
 
 Hear = Callable[[ImportTally], None]
@@ -80,69 +82,75 @@ def read_origin(origin: Origin, tally: ImportTally, kept: KeptInput | None = Non
 
 @dataclass
 class Importer:
-    """One import, of one or several origins. `writer` is None to only look. Runs that would be labelled as one of
-    `forgotten` are left out."""
+    """One import, of one or several origins. Runs that would be labelled as one of `forgotten` are left out."""
 
-    writer: DatasetWriter | None
+    writer: DatasetWriter
     prices: PriceBook
     hear: Hear | None = None
     forgotten: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         self.tally = ImportTally()
-        self._names = _Names()
+        self._names = RunNames(self.writer)
+        self._given: set[int] = set()
         self._steps = 0
         self._runs = 0
 
     def take(self, origin: Origin, kept: KeptInput | None = None) -> int:
-        """How many runs were found there."""
-        before = self.tally.runs
+        """How many records were found there that tell of a run."""
+        count = 0
         source: int | None = None
         for found in read_origin(origin, self.tally, kept):
             if isinstance(found, Unreadable):
                 self.tally.skip(found)
-            elif (trace := self._named(found, origin)) is not None:
-                if self.writer is not None:
-                    source = self._begin(origin, kept) if source is None else source
-                    trace = self._apart(self.writer, trace)
-                    self._write(self.writer, trace, source)
-                self.tally.count(trace, found.format, self.prices)
+            elif (trace := self._labelled(found, origin)) is not None:
+                count += 1
+                source = self._begin(origin, kept) if source is None else source
+                self._keep(trace, found.format, source)
             if self.hear is not None:
                 self.hear(self.tally)
-        if self.writer is not None:
-            if source is not None:
-                self.writer.enter()
-                self.writer.imports.end(source)
-            self.writer.commit()
-        return self.tally.runs - before
+        if source is not None:
+            self.writer.enter()
+            self.writer.imports.end(source)
+        self.writer.commit()
+        return count
 
     def _begin(self, origin: Origin, kept: KeptInput | None) -> int:
-        assert self.writer is not None
         if kept is not None:
             origin = replace(origin, path=str(kept.path))
         batch = msgspec.json.encode(origin).decode()
         return self.writer.begin_source(batch, origin.path, origin.label, time.time(), self.forgotten)
 
-    def _write(self, writer: DatasetWriter, trace: Trace, source: int) -> None:
-        writer.add(trace, source)
-        self._steps += len(trace.steps)
+    def _keep(self, trace: Trace, format: str, source: int) -> None:
+        """As a run of its own, or as more of one that is there."""
+        name, known = self._names.find(trace)
+        own, trace = trace.run, replace(trace, run=name)
+        before, now = None, trace
+        if known is None:
+            self.writer.add(trace, source)
+        else:
+            before, now = self.writer.join(known, trace, source)
+        place = hash((trace.label, name))
+        if before is None or place not in self._given:
+            self._given.add(place)
+            self.tally.renamed += name != own
+            self.tally.count(now, format, self.prices)
+        elif now == before:
+            self.tally.doubled += 1
+        else:
+            self.tally.count_merged(before, now, self.prices)
+        self._commit_in_parts(len(trace.steps))
+
+    def _commit_in_parts(self, steps: int) -> None:
+        self._steps += steps
         self._runs += 1
         if self._steps >= COMMIT_STEPS or self._runs >= COMMIT_RUNS:
             # Others who write wait for the end of a batch.
-            writer.commit()
+            self.writer.commit()
             self._steps = self._runs = 0
 
-    def _apart(self, writer: DatasetWriter, trace: Trace) -> Trace:
-        """With a number in its name where the batch has another run of that name from elsewhere. What there was of the
-        same path has gone by now."""
-        name = trace.run
-        while (known := writer.kept(trace.label, name)) is not None and not _is_same(known.kept, trace):
-            name = self._names.numbered(trace.label, trace.run)
-        self.tally.renamed += name != trace.run
-        return replace(trace, run=name)
-
-    def _named(self, found: FoundRun, origin: Origin) -> Trace | None:
-        """With a label and a name of its own; None for one that is there already, or that was forgotten."""
+    def _labelled(self, found: FoundRun, origin: Origin) -> Trace | None:
+        """With a label and a name; None for one that was forgotten."""
         trace = with_step_facts(found.trace)
         own = trace.label.strip()
         label = origin.label or (own if own != FLEET else "") or origin.named
@@ -151,53 +159,5 @@ class Importer:
         attributes = trace.attributes
         if own and own != label:
             attributes = {**attributes, "label": own}
-        name = self._names.give(label, trace)
-        if name is None:
-            self.tally.doubled += 1
-            return None
-        if name != trace.run:
-            self.tally.renamed += 1
-        return replace(trace, label=label, run=name, attributes=attributes, usage=bounded_usage(trace.usage))
-
-
-class _Names:
-    """Names that were given in one import, what has them, and the highest number behind each: as hashes."""
-
-    def __init__(self) -> None:
-        self._given: set[int] = set()
-        self._told: set[int] = set()
-        self._numbers: dict[int, int] = {}
-
-    def give(self, label: str, trace: Trace) -> str | None:
-        """Its own name, or one with a number where another run has that. None where the same run has it."""
-        content, own = _digest(trace), trace.run or "run"
-        if hash((label, own, content)) in self._told:
-            return None
-        name = own
-        while hash((label, name)) in self._given:
-            name = self.numbered(label, own)
-        self._given.add(hash((label, name)))
-        self._told.update((hash((label, own, content)), hash((label, name, content))))
-        return name
-
-    def numbered(self, label: str, name: str) -> str:
-        """Another number each time: those that were tried once are not tried again for every run of a name."""
-        stem = name[: NAME_CHARS - 12]
-        place = hash((label, stem))
-        number = self._numbers[place] = self._numbers.get(place, 1) + 1
-        return f"{stem} ({number})"
-
-
-def _is_same(known: KeptTrace, trace: Trace) -> bool:
-    """One that began when the other did is the same run, of which more may be told by now."""
-    told = known.trace
-    if trace.started is not None:
-        return (told.task, told.started) == (trace.task, trace.started)
-    ends = (told.task, told.started, told.ended, told.outcome, told.error, told.usage, known.step_count)
-    return ends == (trace.task, None, trace.ended, trace.outcome, trace.error, trace.usage, len(trace.steps))
-
-
-def _digest(trace: Trace) -> int:
-    last = trace.steps[-1] if trace.steps else None
-    told = (trace.task, trace.started, trace.ended, trace.outcome, trace.error, trace.usage, len(trace.steps))
-    return hash((told, last, trace.tail))
+        run = trace.run or UNNAMED_RUN
+        return replace(trace, label=label, run=run, attributes=attributes, usage=bounded_usage(trace.usage))

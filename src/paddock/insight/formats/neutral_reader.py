@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from paddock.insight.formats.bounds import name_text
 from paddock.insight.formats.neutral import looks_neutral, read_neutral
 from paddock.insight.formats.neutral_fields import RUN_FIELDS, RUN_NAMES
-from paddock.insight.formats.reader import NotARun, Record
+from paddock.insight.formats.reader import NotARun, OfLine, Record
 from paddock.insight.formats.words import plain_key
 from paddock.insight.trace import Trace
 
@@ -29,7 +29,7 @@ class NeutralReader:
         self._held_steps = 0
         self._naming: _Naming | None = None
 
-    def take(self, record: Record, number: int) -> Iterator[Trace]:
+    def take(self, record: Record, number: int) -> Iterator[Trace | OfLine]:
         if not looks_neutral(record):
             raise NotARun("names no run, or says nothing of it")
         if self._naming is not None:
@@ -41,11 +41,11 @@ class NeutralReader:
         if len(self._held) >= LOOKED_AT or self._held_steps >= LOOKED_AT_STEPS:
             yield from self.close()
 
-    def close(self) -> Iterator[Trace]:
+    def close(self) -> Iterator[OfLine]:
         held, self._held = self._held, []
         self._naming = self._naming or _Naming([record for record, _ in held])
         for record, number in held:
-            yield self._naming.read(record, number)
+            yield OfLine(self._naming.read(record, number), number)
 
 
 class _Naming:

@@ -10,12 +10,12 @@ from paddock.insight.formats.gemini import GeminiReader, looks_like_gemini
 from paddock.insight.formats.neutral import read_neutral
 from paddock.insight.formats.opencode import OpencodeReader, looks_like_opencode
 from paddock.insight.formats.qwen import QwenReader, looks_like_qwen
-from paddock.insight.formats.reader import NotARun, Record, RunReader
+from paddock.insight.formats.reader import ConversationReader, NotARun, Record
 from paddock.insight.trace import EndState, Result, Trace
 
 _LISTS = ("events", "transcript", "records", "lines", "entries", "messages", "items", "trajectory", "session", "log")
 _LOOKED_AT = 30
-_READERS: tuple[tuple[Callable[[Record], bool], Callable[[str], RunReader]], ...] = (
+_READERS: tuple[tuple[Callable[[Record], bool], Callable[[str], ConversationReader]], ...] = (
     (looks_like_qwen, QwenReader),
     (looks_like_claude, ClaudeReader),
     (looks_like_codex, CodexReader),
@@ -29,7 +29,7 @@ def looks_packed(record: Record) -> bool:
     return _packed_in(record) is not None
 
 
-def _packed_in(record: Record) -> tuple[str, Callable[[str], RunReader]] | None:
+def _packed_in(record: Record) -> tuple[str, Callable[[str], ConversationReader]] | None:
     """The field that has the records, and who reads them."""
     for name in _LISTS:
         value = record.get(name)

@@ -16,7 +16,7 @@ from paddock.insight.formats.decode import NotJson, decode_bounded, decode_json,
 from paddock.insight.formats.detection import AUTO, FORMATS, PACKED, Format, detect, records_in
 from paddock.insight.formats.lines import LONGEST_LINE, NotReadable, RawLine, open_bytes, split_lines
 from paddock.insight.formats.packed import looks_packed
-from paddock.insight.formats.reader import NotARun, Record, RunReader
+from paddock.insight.formats.reader import NotARun, OfLine, Record, RunReader
 from paddock.insight.formats.unreadable import Unreadable
 from paddock.insight.trace import Trace
 
@@ -233,16 +233,22 @@ class _File:
         reader = self._readers[format.name][1]
         yield from self._guarded(lambda: reader.take(record, number), format, number)
 
-    def _guarded(self, read: Callable[[], Iterable[Trace]], format: Format, number: int | None) -> Iterator[Found]:
-        place = self._place if number is None else f"{self._place}:{number}"
+    def _guarded(
+        self, read: Callable[[], Iterable[Trace | OfLine]], format: Format, number: int | None
+    ) -> Iterator[Found]:
+        place = self._at(number)
         try:
-            for trace in read():
+            for run in read():
+                trace, at = (run.trace, self._at(run.number)) if isinstance(run, OfLine) else (run, place)
                 name = format.name if format.name in FORMATS else trace.engine
-                yield FoundRun(trace if trace.source else replace(trace, source=place), name)
+                yield FoundRun(trace if trace.source else replace(trace, source=at), name)
         except NotARun as problem:
             yield Unreadable(place, str(problem))
         except RecursionError:
             yield Unreadable(place, "is nested too deeply")
+
+    def _at(self, number: int | None) -> str:
+        return self._place if number is None else f"{self._place}:{number}"
 
 
 def _begins_document(first: RawLine, second: RawLine | None) -> bool:

@@ -23,8 +23,9 @@ class SkippedView(msgspec.Struct, frozen=True):
 
 
 class ImportView(Document, frozen=True, kw_only=True):
-    """`dry_run`: nothing was written. `formats` and `labels` count runs. `other_share` is the share of steps that no
-    table of tools knows. `without_usage` counts runs that tell no tokens."""
+    """`dry_run`: nothing was written. `merged` counts records that told more of a run than others before them,
+    `doubled` those that told nothing new. `formats` and `labels` count runs. `other_share` is the share of steps that
+    no table of tools knows. `without_usage` counts runs that tell no tokens."""
 
     dry_run: bool
     files: int
@@ -32,6 +33,7 @@ class ImportView(Document, frozen=True, kw_only=True):
     steps: int
     formats: tuple[CountView, ...]
     labels: tuple[CountView, ...]
+    merged: int
     doubled: int
     renamed: int
     skipped: tuple[SkippedView, ...]
@@ -51,6 +53,7 @@ def view_import(tally: ImportTally, *, dry_run: bool) -> ImportView:
         steps=tally.steps,
         formats=_counts(tally.formats.most_common()),
         labels=_counts(sorted(tally.labels.items())),
+        merged=tally.merged,
         doubled=tally.doubled,
         renamed=tally.renamed,
         skipped=tuple(SkippedView(clip(reason, 300), one.count, tuple(one.places)) for reason, one in reasons),
