@@ -224,6 +224,23 @@ def test_the_budget_of_the_day_is_for_all_schedules(cli: Cli) -> None:
     assert "paddock budget set day" in said.err
 
 
+def test_schedules_that_leave_no_room_are_named(cli: Cli) -> None:
+    spend(cli, *[1.0, 1.2, 0.8] * 5)
+    cli.good("schedule", "add", "0 * * * *", *TASK, "--name", "watch")
+    cli.good("schedule", "add", "0 9 * * *", *TASK, "--name", "daily")
+    cli.good("budget", "set", "day", "--usd", "20")
+    said = cli("schedule", "add", "@daily", *TASK, "--name", "again")
+    assert said.code == 1
+    hint = said.err.partition("hint: ")[2]
+    assert re.sub(r"\$[\d.]+\d", "$N", hint) == (
+        "other schedules leave no room: their own p90 is $N, and the day's budget is $N (`watch` $N, `daily` $N); "
+        "pause one with `paddock schedule pause NAME`, raise the budget with `paddock budget set day`, or add it all the "
+        "same with --force\n"
+    )
+    cli.good("schedule", "pause", "watch")
+    cli.good("schedule", "add", "@daily", *TASK, "--name", "again")
+
+
 def test_it_is_listed_paused_resumed_and_removed(cli: Cli) -> None:
     cli.good("schedule", "add", "@daily", *TASK, "--name", "watch")
     cli.good("schedule", "add", "0 3 * * *", "--plan", "Find work.", "--tz", "UTC", "--engine", "scripted")

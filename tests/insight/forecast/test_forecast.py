@@ -11,7 +11,7 @@ from msgspec.structs import astuple
 from paddock.core.money.budget import Amount, BudgetBook
 from paddock.insight.forecast.evidence import find_evidence
 from paddock.insight.forecast.forecast import forecast_plans
-from paddock.insight.forecast.limits import Budgets, Scope, find_excess, find_thinning
+from paddock.insight.forecast.limits import Budgets, Scope, find_crowding, find_excess, find_thinning
 from paddock.insight.forecast.simulation import play
 from paddock.insight.forecast.starts import StartKey
 from tests.insight.forecast.made_up import NOW, SORT, drawn, evidence, past_work, plan, wanted
@@ -179,6 +179,23 @@ def test_the_budget_of_the_day_is_for_all_schedules_together() -> None:
     excess, thinning = judge(HOURLY, Budgets(book), ("30 * * * *",))
     assert excess.scope is Scope.DAY
     assert thinning.merged > 1
+
+
+def test_schedules_that_fill_the_day_by_themselves_are_told_from_one_that_is_too_dense() -> None:
+    task = evidence(drawn(60))
+    others = [plan(HOURLY, task, name="dear"), plan("0 9 * * *", task, name="cheap")]
+    new = plan("0 12 * * *", evidence(drawn(60)))
+    [own] = forecast_plans([new], NOW).schedules
+    crowding = find_crowding(own, others, Budgets(BudgetBook(limits={"day": Amount(money=20.0)})), NOW)
+    assert crowding is not None
+    assert [name for name, _ in crowding.schedules] == ["dear", "cheap"]
+    assert crowding.p90 > crowding.limit == 20.0
+    assert crowding.p90 == forecast_plans(others, NOW).total[0].figures.usd.p90
+    assert find_crowding(own, others, Budgets(BudgetBook(limits={"day": Amount(money=100.0)})), NOW) is None
+    assert find_crowding(own, others, Budgets(BudgetBook(), own_usd=0.1), NOW) is None
+    elsewhen = plan("0 * * * 2", task, name="tuesdays")
+    [mondays] = forecast_plans([plan("0 12 * * 1", task)], NOW).schedules
+    assert find_crowding(mondays, [elsewhen], Budgets(BudgetBook(limits={"day": Amount(money=20.0)})), NOW) is None
 
 
 def test_a_budget_in_tokens_holds_too() -> None:

@@ -1,6 +1,6 @@
 """Whether budgets have room for what a schedule may cost, and which sparser times would fit."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -10,7 +10,7 @@ from paddock.core.money.budget import Amount, BudgetBook, limit_of
 from paddock.core.money.spending import day_of
 from paddock.core.schedules.thinning import SparserCron, sparser
 from paddock.core.schedules.timetable import Timetable
-from paddock.insight.forecast.figures import Figures, Forecast
+from paddock.insight.forecast.figures import Figures, Forecast, ScheduleForecast
 from paddock.insight.forecast.forecast import forecast_plans
 from paddock.insight.forecast.starts import Plan
 
@@ -47,6 +47,16 @@ class Thinning(msgspec.Struct, frozen=True):
     in_tokens: bool = False
 
 
+class Crowding(msgspec.Struct, frozen=True):
+    """Schedules that are above the budget of a day without the one in question: `p90` is that of all, `schedules` has
+    that of each, the dearest first. Dollars, or tokens."""
+
+    p90: float
+    limit: float
+    schedules: tuple[tuple[str, float], ...]
+    in_tokens: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Budgets:
     """`own_usd` is the schedule's own, a day."""
@@ -60,10 +70,13 @@ def find_excess(forecast: Forecast, name: str, budgets: Budgets) -> Excess | Non
     own = next(one for one in forecast.schedules if one.name == name)
     if budgets.own_usd is not None and own.fullest is not None and own.fullest.figures.usd.p90 > budgets.own_usd:
         return Excess(Scope.SCHEDULE, budgets.own_usd, own.fullest.figures.usd.p90, day=own.fullest.day)
-    used = {one.day for one in own.days if one.firings}
+    # A day on which it does nothing is not its doing.
+    return _first_over(forecast, {one.day for one in own.days if one.firings}, budgets.book)
+
+
+def _first_over(forecast: Forecast, days: Set[float], book: BudgetBook) -> Excess | None:
     for one in forecast.total:
-        # A day on which it does nothing is not its doing.
-        limit = limit_of(budgets.book, f"day:{day_of(one.day)}") if one.day in used else None
+        limit = limit_of(book, f"day:{day_of(one.day)}") if one.day in days else None
         excess = None if limit is None else _over_day(limit, one.figures, one.day)
         if excess is not None:
             return excess
@@ -76,6 +89,18 @@ def _over_day(limit: Amount, figures: Figures, day: float) -> Excess | None:
     if limit.tokens is not None and figures.tokens.p90 > limit.tokens:
         return Excess(Scope.DAY, limit.tokens, figures.tokens.p90, in_tokens=True, day=day)
     return None
+
+
+def find_crowding(own: ScheduleForecast, others: Sequence[Plan], budgets: Budgets, now: float) -> Crowding | None:
+    """None if the others leave room on each day on which it fires, so that sparser times may fit."""
+    forecast = forecast_plans(others, now)
+    above = _first_over(forecast, {one.day for one in own.days if one.firings}, budgets.book)
+    if above is None:
+        return None
+    days = {one.name: day.figures for one in forecast.schedules for day in one.days if day.day == above.day}
+    each = {name: (one.tokens if above.in_tokens else one.usd).p90 for name, one in days.items()}
+    dearest = sorted(((name, p90) for name, p90 in each.items() if p90), key=lambda one: -one[1])
+    return Crowding(above.p90, above.limit, tuple(dearest), above.in_tokens)
 
 
 def find_thinning(plan: Plan, others: Sequence[Plan], budgets: Budgets, now: float, excess: Excess) -> Thinning | None:

@@ -12,12 +12,24 @@ from paddock.core.schedules.timetable import timetable_of
 from paddock.fleet.schedules.requests import PreparedSchedule
 from paddock.insight.forecast.figures import Forecast, ScheduleForecast
 from paddock.insight.forecast.forecast import DAYS, forecast_plans
-from paddock.insight.forecast.limits import Budgets, Excess, Scope, Thinning, find_excess, find_thinning
+from paddock.insight.forecast.limits import (
+    Budgets,
+    Crowding,
+    Excess,
+    Scope,
+    Thinning,
+    find_crowding,
+    find_excess,
+    find_thinning,
+)
 from paddock.insight.forecast.reading import Forecaster
 from paddock.insight.forecast.starts import Plan
 
 if TYPE_CHECKING:
     from paddock.fleet.workspace import Workspace
+
+MOST_NAMED = 5
+"""Schedules in a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +46,13 @@ class Outlook:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Of one that is to be added: its forecast, the budget that it is above, and what would fit."""
+    """Of one that is to be added: its forecast, the budget that it is above, and what would fit, or which others leave
+    no room for it at all."""
 
     forecast: ScheduleForecast
     excess: Excess | None = None
     thinning: Thinning | None = None
+    crowding: Crowding | None = None
 
     @property
     def words(self) -> str:
@@ -78,6 +92,9 @@ def judge(workspace: "Workspace", board: Board, prepared: PreparedSchedule, now:
     excess = find_excess(forecast, prepared.name, budgets)
     if excess is None:
         return Judgement(own)
+    crowding = find_crowding(own, others, budgets, now)
+    if crowding is not None:
+        return Judgement(own, excess, crowding=crowding)
     return Judgement(own, excess, find_thinning(plan, others, budgets, now, excess))
 
 
@@ -104,6 +121,8 @@ def thinning_words(judgement: Judgement) -> str:
     raises = "--budget" if excess is not None and excess.scope is Scope.SCHEDULE else "`paddock budget set day`"
     wide = "no task of this sort has run yet, so this is a wide guess: run one with `paddock add` to narrow it, or "
     guess = wide if judgement.forecast.is_guess else ""
+    if judgement.crowding is not None:
+        return _crowding_words(judgement.crowding)
     if thinning is None:
         return (
             f"{guess}choose a cheaper agent or model, as not even one run a day would fit; raise the budget with "
@@ -116,6 +135,19 @@ def thinning_words(judgement: Judgement) -> str:
         f"{guess}merge these {thinning.merged} runs into 1 with `{thinning.cron}`: −{saved} a day, p90 {p90}; "
         f"of that {startup} is start-up context, saved even if one run then does the work of {thinning.merged}; "
         f"or raise the budget with {raises}, or add it all the same with --force"
+    )
+
+
+def _crowding_words(crowding: Crowding) -> str:
+    unit, named = crowding.in_tokens, crowding.schedules[:MOST_NAMED]
+    p90, limit = amount_words(crowding.p90, in_tokens=unit), amount_words(crowding.limit, in_tokens=unit)
+    each = [f"`{name}` {amount_words(most, in_tokens=unit)}" for name, most in named]
+    more = len(crowding.schedules) - len(named)
+    listed = ", ".join((*each, *([f"{more} more"] if more else ())))
+    return (
+        f"other schedules leave no room: their own p90 is {p90}, and the day's budget is {limit} ({listed}); pause one "
+        "with `paddock schedule pause NAME`, raise the budget with `paddock budget set day`, or add it all the same "
+        "with --force"
     )
 
 
