@@ -189,6 +189,13 @@ def test_runs_may_be_named_by_their_keys() -> None:
     assert read(json.dumps({"scripts": {"test": "jest"}, "engines": {"node": "18"}}).encode())[0] == []
 
 
+def test_a_report_of_many_runs_is_no_run() -> None:
+    report = {"stats": {"resolved": 1}, "resolved": ["i-1"], "resolved_per_project": {"p": ["i-1"]}}
+    found, problems = read(json.dumps({"first": report, "second": {**report, "resolved": []}}).encode())
+    assert found == []
+    assert reasons(problems) == ["is in no format that is known"]
+
+
 def test_a_folder_is_walked_without_going_round_in_circles(tmp_path: Path) -> None:
     inner = tmp_path / "a" / "b"
     inner.mkdir(parents=True)

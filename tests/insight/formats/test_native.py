@@ -1,16 +1,18 @@
 """What agents' own CLIs leave behind: recorded from the real ones, or in their form."""
 
 import json
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from paddock.core.trace import TokenUsage
 from paddock.insight.formats.import_tally import ImportTally
 from paddock.insight.formats.importing import origin_of, read_origin
 from paddock.insight.formats.sources import FoundRun
 from paddock.insight.trace import CostSource, EndState, Result, StepStatus, Trace
-from tests.insight.formats.reading import SESSIONS, lines, one_of, read, read_path, recorded
+from tests.insight.formats.reading import RECORDED, SESSIONS, lines, one_of, read, read_path, recorded
 
 ENGINES = ("claude", "codex", "gemini", "opencode", "qwen", "copilot")
 
@@ -342,3 +344,37 @@ def test_a_tau_bench_result_is_read() -> None:
 def test_what_is_in_another_format_is_not_taken_for_a_run_of_this(format: str) -> None:
     found, problems = read(lines({"run": "r", "task": "t", "outcome": "fail", "error": "it broke"}), format)
     assert (found, len(problems)) == ([], 1)
+
+
+def alternating(*names: str) -> list[object]:
+    """The lines of recorded turns, one of each in turn."""
+    recorded = [(RECORDED / f"{name}.jsonl").read_text().splitlines() for name in names]
+    return [json.loads(line) for group in zip_longest(*recorded) for line in group if line]
+
+
+@pytest.mark.parametrize("other", [one for one in ENGINES if one not in ("claude", "qwen")])
+def test_streams_whose_lines_alternate_are_each_read_whole(other: str) -> None:
+    found, problems = read(lines(*alternating("claude-ok", f"{other}-ok")))
+    assert problems == []
+    assert sorted(one.format for one in found) == ["claude", other]
+    for one in found:
+        assert one.trace.steps == recorded(f"{one.format}-ok").steps
+        assert (one.trace.end_state, one.trace.usage) == (EndState.OK, recorded(f"{one.format}-ok").usage)
+
+
+def test_files_of_conversations_whose_lines_alternate_are_each_read_whole() -> None:
+    files = [(SESSIONS / f"{name}.jsonl").read_bytes().splitlines() for name in ("claude", "codex")]
+    found, problems = read(b"\n".join(line for pair in zip_longest(*files) for line in pair if line))
+    assert problems == []
+    assert sorted(one.format for one in found) == ["claude", "codex"]
+    for one in found:
+        ((alone,), _) = read_path(SESSIONS / f"{one.format}.jsonl")
+        assert one.trace == replace(alone.trace, source="file.jsonl")
+
+
+def test_neutral_lines_amid_a_stream_are_runs_of_their_own() -> None:
+    neutral = [{"run": f"r{number}", "outcome": True} for number in range(3)]
+    stream = alternating("codex-ok")
+    found, problems = read(lines(*neutral[:1], *stream[:2], *neutral[1:], *stream[2:]))
+    assert problems == []
+    assert sorted(one.format for one in found) == ["codex", "jsonl", "jsonl", "jsonl"]

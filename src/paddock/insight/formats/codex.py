@@ -44,7 +44,9 @@ class CodexReader:
             self._begin(printed=kind.startswith(_PRINTED))
         run = self._run
         assert run is not None
-        run.hear(at)
+        if looks_like_codex(record):
+            # What nobody knows may be another conversation's, mixed with this one.
+            run.hear(at)
         self._name_run(event, kind)
         run.reasoning = _reasoning(event) or run.reasoning
         for entry in self._parser.read_event(event):

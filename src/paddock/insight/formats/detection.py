@@ -31,13 +31,15 @@ _CONTAINERS = ("results", "runs", "trials", "simulations", "traces", "sessions",
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """`is_stream`: a file is one run or a few, and a record means nothing alone."""
+    """`is_stream`: a file is one run or a few, and a record means nothing alone. `shares` is a format some of whose
+    records it has too."""
 
     name: str
     what: str
     looks_so: Callable[[Record], bool]
     reader: Callable[[str], RunReader]
     is_stream: bool = False
+    shares: str = ""
 
 
 PACKED = Format("packed", "conversations, one a record", looks_packed, PackedReader)
@@ -49,7 +51,7 @@ FORMATS: dict[str, Format] = {
         Format("codex", "codex: rollout files and `exec --json`", looks_like_codex, CodexReader, True),
         Format("opencode", "opencode: `run --format json` and `export`", looks_like_opencode, OpencodeReader, True),
         Format("gemini", "gemini: chat files and stream-json", looks_like_gemini, GeminiReader, True),
-        Format("qwen", "qwen: chat files and stream-json", looks_like_qwen, QwenReader, True),
+        Format("qwen", "qwen: chat files and stream-json", looks_like_qwen, QwenReader, True, "claude"),
         Format("copilot", "copilot: what it prints as JSON, and its events", looks_like_copilot, CopilotReader, True),
         Format("swe-agent", "SWE-agent and mini-SWE-agent trajectories", looks_like_swe_agent, TrajectoryReader),
         Format("openinference", "spans: OpenInference, OpenTelemetry, OTLP JSON", looks_like_spans, SpanReader),
@@ -80,6 +82,17 @@ def detect(record: Record) -> Format | None:
     return next((one for name in _ORDER if (one := FORMATS.get(name, PACKED)).looks_so(record)), None)
 
 
+def detect_within(stream: Format, record: Record) -> Format:
+    """What a record is in that follows others of a stream. What nobody knows belongs to the stream; so does what has a
+    type, unless another stream knows it."""
+    if stream.looks_so(record):
+        return stream
+    found = detect(record)
+    if found is None or found.name == stream.shares or ("type" in record and not found.is_stream):
+        return stream
+    return found
+
+
 def records_in(record: Record) -> list[Record] | None:
     """Those of a document that holds several."""
     for name in _CONTAINERS:
@@ -100,5 +113,7 @@ def _runs_by_name(record: Record) -> list[Record] | None:
 
 
 def _tells_a_run(value: Record) -> bool:
-    known = {field for key in value if (field := RUN_NAMES.get(plain_key(key)))}
+    """A report of many runs has lists of those that did well."""
+    told = [(field, one) for key, one in value.items() if (field := RUN_NAMES.get(plain_key(key)))]
+    known = {field for field, one in told if field != "outcome" or not isinstance(one, list)}
     return "outcome" in known or len(known) > 1

@@ -24,6 +24,8 @@ def looks_printed(record: Record) -> bool:
     kind = record.get("type")
     if kind == "init":
         return "session_id" in record and "subtype" not in record
+    if kind == "tool_result":
+        return "tool_id" in record
     if kind == "tool_use":
         return "tool_name" in record
     if kind == "message":
@@ -37,7 +39,7 @@ def looks_whole(record: Record) -> bool:
 
 def looks_kept(record: Record) -> bool:
     """A record of a conversation that is written line by line: its head, or a message."""
-    if "sessionId" in record and ("projectHash" in record or "startTime" in record):
+    if "sessionId" in record and "type" not in record and ("projectHash" in record or "startTime" in record):
         return True
     return record.get("type") == "gemini" and ("content" in record or "toolCalls" in record)
 

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from msgspec.structs import replace
 
 from paddock.insight.formats.decode import NotJson, decode_bounded, decode_json, split_documents
-from paddock.insight.formats.detection import AUTO, FORMATS, PACKED, Format, detect, records_in
+from paddock.insight.formats.detection import AUTO, FORMATS, PACKED, Format, detect, detect_within, records_in
 from paddock.insight.formats.lines import LONGEST_LINE, NotReadable, RawLine, open_bytes, split_lines
 from paddock.insight.formats.packed import looks_packed
 from paddock.insight.formats.reader import NotARun, OfLine, Record, RunReader
@@ -204,7 +204,7 @@ class _File:
             yield Unreadable(f"{self._place}:{number}", "is JSON, but no record")
 
     def _take_record(self, record: Record, number: int) -> Iterator[Found]:
-        format = self._stream or detect(record)
+        format = self._format_of(record)
         if format is not None and format.is_stream and looks_packed(record) and not format.looks_so(record):
             format = PACKED
         if format is None or (self._fixed is not None and not format.looks_so(record)):
@@ -219,13 +219,19 @@ class _File:
                 _, first = self._unknown.pop(0)
                 yield Unreadable(f"{self._place}:{first}", "is in no format that is known")
             return
-        if format.is_stream and self._stream is None:
+        if format.is_stream:
             # What came before its first message belongs to the conversation too.
             self._stream = format
             earlier, self._unknown = self._unknown, []
             for one, at in earlier:
                 yield from self._feed(one, at, format)
         yield from self._feed(record, number, format)
+
+    def _format_of(self, record: Record) -> Format | None:
+        """Records of several streams may come mixed."""
+        if self._fixed is not None:
+            return self._fixed
+        return detect(record) if self._stream is None else detect_within(self._stream, record)
 
     def _feed(self, record: Record, number: int, format: Format) -> Iterator[Found]:
         if format.name not in self._readers:
