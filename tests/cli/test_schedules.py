@@ -234,8 +234,8 @@ def test_schedules_that_leave_no_room_are_named(cli: Cli) -> None:
     hint = said.err.partition("hint: ")[2]
     assert re.sub(r"\$[\d.]+\d", "$N", hint) == (
         "other schedules leave no room: their own p90 is $N, and the day's budget is $N (`watch` $N, `daily` $N); "
-        "pause one with `paddock schedule pause NAME`, raise the budget with `paddock budget set day`, or add it all the "
-        "same with --force\n"
+        "pause one with `paddock schedule pause NAME`, raise the budget with `paddock budget set day`, or add it all "
+        "the same with --force\n"
     )
     cli.good("schedule", "pause", "watch")
     cli.good("schedule", "add", "@daily", *TASK, "--name", "again")

@@ -12,6 +12,7 @@ from paddock.core.schedules.thinning import SparserCron, sparser
 from paddock.core.schedules.timetable import Timetable
 from paddock.insight.forecast.figures import Figures, Forecast, ScheduleForecast
 from paddock.insight.forecast.forecast import forecast_plans
+from paddock.insight.forecast.simulation import Player
 from paddock.insight.forecast.starts import Plan
 
 
@@ -91,9 +92,11 @@ def _over_day(limit: Amount, figures: Figures, day: float) -> Excess | None:
     return None
 
 
-def find_crowding(own: ScheduleForecast, others: Sequence[Plan], budgets: Budgets, now: float) -> Crowding | None:
+def find_crowding(
+    own: ScheduleForecast, others: Sequence[Plan], budgets: Budgets, now: float, player: Player | None = None
+) -> Crowding | None:
     """None if the others leave room on each day on which it fires, so that sparser times may fit."""
-    forecast = forecast_plans(others, now)
+    forecast = forecast_plans(others, now, player=player)
     above = _first_over(forecast, {one.day for one in own.days if one.firings}, budgets.book)
     if above is None:
         return None
@@ -103,15 +106,22 @@ def find_crowding(own: ScheduleForecast, others: Sequence[Plan], budgets: Budget
     return Crowding(above.p90, above.limit, tuple(dearest), above.in_tokens)
 
 
-def find_thinning(plan: Plan, others: Sequence[Plan], budgets: Budgets, now: float, excess: Excess) -> Thinning | None:
+def find_thinning(
+    plan: Plan,
+    others: Sequence[Plan],
+    budgets: Budgets,
+    now: float,
+    excess: Excess,
+    player: Player | None = None,
+) -> Thinning | None:
     """The densest times that fit; None if even one run a day does not."""
-    candidates = list(_thinnings(plan))
-    before = forecast_plans([*others, plan], now)
+    candidates, player = list(_thinnings(plan)), player or Player()
+    before = forecast_plans([*others, plan], now, player=player)
     low, high = 0, len(candidates)
     found: Forecast | None = None
     while low < high:
         middle = (low + high) // 2
-        tried = forecast_plans([*others, candidates[middle][0]], now)
+        tried = forecast_plans([*others, candidates[middle][0]], now, player=player)
         if find_excess(tried, plan.name, budgets) is None:
             high, found = middle, tried
         else:

@@ -23,6 +23,7 @@ from paddock.insight.forecast.limits import (
     find_thinning,
 )
 from paddock.insight.forecast.reading import Forecaster
+from paddock.insight.forecast.simulation import Player
 from paddock.insight.forecast.starts import Plan
 
 if TYPE_CHECKING:
@@ -86,16 +87,17 @@ def judge(workspace: "Workspace", board: Board, prepared: PreparedSchedule, now:
     evidence = forecaster.evidence_of(prepared.name, prepared.contents)
     plan = Plan(prepared.name, timetable_of(request.cron.text, request.zone), evidence)
     others = forecaster.plans().plans if board.spending.ledger.limits else ()
-    forecast = forecast_plans([*others, plan], now)
+    player = Player()
+    forecast = forecast_plans([*others, plan], now, player=player)
     own = next(one for one in forecast.schedules if one.name == prepared.name)
     budgets = _budgets(board, request.budget_usd)
     excess = find_excess(forecast, prepared.name, budgets)
     if excess is None:
         return Judgement(own)
-    crowding = find_crowding(own, others, budgets, now)
+    crowding = find_crowding(own, others, budgets, now, player)
     if crowding is not None:
         return Judgement(own, excess, crowding=crowding)
-    return Judgement(own, excess, find_thinning(plan, others, budgets, now, excess))
+    return Judgement(own, excess, find_thinning(plan, others, budgets, now, excess, player))
 
 
 def require_room(judgement: Judgement, name: str) -> None:

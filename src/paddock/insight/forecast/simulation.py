@@ -74,11 +74,8 @@ class Played:
 def play(
     plans: Sequence[Plan], starts: Iterable[tuple[StartKey, int]], seed: int = 0, days: int = DAYS_PLAYED
 ) -> Played:
-    """Each plan by itself, so that its figures do not depend on which others there are, and all together."""
-    counts, player = dict(starts), _Player(seed, days)
-    tasks = {plan.name: _tasks_of(plan, counts) for plan in plans}
-    total = player.figures([task for group in tasks.values() for task in group])
-    return Played({name: player.figures(group) for name, group in tasks.items()}, total)
+    """As `Player.play` of a new one."""
+    return Player(seed, days).play(plans, starts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,15 +95,23 @@ def _tasks_of(plan: Plan, counts: Mapping[StartKey, int]) -> list[_Task]:
 
 
 @dataclass
-class _Player:
+class Player:
     """Chance depends on the work that is played, and on nothing else: equal questions have equal answers whatever a
-    schedule is called, and a day of more runs is a day of fewer with some on top."""
+    schedule is called, and a day of more runs is a day of fewer with some on top. What was played once is kept, by
+    evidence that is the very same."""
 
-    seed: int
-    days: int
-    _played: dict[tuple[int, int, int, int], _Sums] = field(default_factory=dict)
+    seed: int = 0
+    days: int = DAYS_PLAYED
+    _played: dict[tuple[int, int, int, int], tuple[Evidence, _Sums]] = field(default_factory=dict)
 
-    def figures(self, tasks: Iterable[_Task]) -> Figures:
+    def play(self, plans: Sequence[Plan], starts: Iterable[tuple[StartKey, int]]) -> Played:
+        """Each plan by itself, so that its figures do not depend on which others there are, and all together."""
+        counts = dict(starts)
+        tasks = {plan.name: _tasks_of(plan, counts) for plan in plans}
+        total = self._figures([task for group in tasks.values() for task in group])
+        return Played({name: self._figures(group) for name, group in tasks.items()}, total)
+
+    def _figures(self, tasks: Iterable[_Task]) -> Figures:
         whole, copies = _Sums(self.days), Counter[SortOfWork]()
         for task in tasks:
             work = work_of(task.evidence)
@@ -123,8 +128,9 @@ class _Player:
             for number, day in enumerate(_draw_days(task.evidence, self.days, f"{self.seed} {work}")):
                 chance.seed(luck.getrandbits(64))
                 sums.add(number, runs.draw(day, chance))
-            self._played[key] = sums
-        return self._played[key]
+            # With the evidence, so that no other gets its id.
+            self._played[key] = task.evidence, sums
+        return self._played[key][1]
 
 
 def work_of(evidence: Evidence) -> SortOfWork:
