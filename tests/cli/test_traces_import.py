@@ -89,6 +89,22 @@ def test_files_that_tell_of_one_run_are_merged_in_a_dry_run_too(cli: Cli) -> Non
     assert [told[name] for name in ("runs", "merged", "doubled")] == [1, 1, 1]
 
 
+def test_what_was_cut_is_said(cli: Cli) -> None:
+    long = json.dumps({**RUN, "steps": ["TEST"] * 50_001, "tail": "x" * (5 << 20)})
+    (cli.top / "runs.jsonl").write_text(long)
+    said = cli.good("traces", "import", "runs.jsonl").out
+    assert (
+        """\
+  cut       1 × is longer than 4 MB: the middle of long texts, or the end of long lists, was left out: runs.jsonl:1
+            1 × has more than 50,000 steps: those after them were left out: runs.jsonl:1
+"""
+        in said
+    )
+    told = cli.good("traces", "import", "runs.jsonl", "--json").json()
+    assert [(one["count"], len(one["places"])) for one in told["cut"]] == [(1, 1), (1, 1)]
+    assert told["skipped"] == []
+
+
 def test_a_batch_is_forgotten_with_the_copy_of_what_was_piped(cli: Cli) -> None:
     cli.good("traces", "import", "-", "--label", "piped", stdin=json.dumps(RUN).encode())
     copies = cli.top / ".git" / "paddock" / "insight" / "imports"

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from paddock.insight.formats.detection import AUTO
-from paddock.insight.formats.sources import FoundRun, read_bytes, read_file
-from paddock.insight.formats.unreadable import Unreadable
+from paddock.insight.formats.sources import Found, FoundRun, read_bytes, read_file
+from paddock.insight.formats.unreadable import Shortened, Unreadable
 from paddock.insight.trace import Trace
 
 RECORDED = Path(__file__).parents[2] / "engines" / "unit" / "recorded"
@@ -45,9 +45,15 @@ def reasons(problems: Iterable[Unreadable]) -> list[str]:
     return [problem.reason for problem in problems]
 
 
-def _sorted(found: Iterable[FoundRun | Unreadable]) -> tuple[list[FoundRun], list[Unreadable]]:
+def _sorted(found: Iterable[Found]) -> tuple[list[FoundRun], list[Unreadable]]:
     runs: list[FoundRun] = []
     problems: list[Unreadable] = []
     for one in found:
-        runs.append(one) if isinstance(one, FoundRun) else problems.append(one)
+        match one:
+            case FoundRun():
+                runs.append(one)
+            case Unreadable():
+                problems.append(one)
+            case Shortened():
+                pass
     return runs, problems

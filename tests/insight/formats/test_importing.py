@@ -11,10 +11,11 @@ from paddock.core.money.prices import Price, Rates, price_book
 from paddock.insight.dataset import namesakes
 from paddock.insight.dataset.dataset import Dataset
 from paddock.insight.dataset.writer import DatasetWriter
-from paddock.insight.formats import importing, run_names
-from paddock.insight.formats.import_tally import ImportTally
+from paddock.insight.formats import bounds, decode, importing, run_names
+from paddock.insight.formats.import_tally import MANY_STEPS, ImportTally
 from paddock.insight.formats.importing import Importer, label_of, origin_of
 from paddock.insight.formats.reimport import reimport_source
+from paddock.insight.formats.sources import LONG
 from paddock.insight.selection import Selection
 from tests.docs.markdown import ROOT
 from tests.insight.formats.reading import lines, one_of
@@ -155,6 +156,32 @@ def test_what_is_missing_or_odd_is_counted(tmp_path: Path, file: Path) -> None:
     assert dict(tally.odd_tools) == {"frobnicate": 1}
     ((reason, skipped),) = tally.skipped.items()
     assert (reason, skipped.count, skipped.places) == ("is in no format that is known", 1, [f"{file}:5"])
+
+
+def test_what_is_too_long_to_be_kept_whole_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    long = bounds.MOST_STEPS + 3
+    trial = {"trial": "t.1", "task": "t", "failure_mode": "unset", "resolved": True}
+    action = {"action": "ls", "observation": "x"}
+    chat = {"role": "assistant", "tool_calls": [{"id": "c", "function": {"name": "ls", "arguments": "{}"}}]}
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    files: dict[str, list[dict[str, object]]] = {
+        "a": [record("r1", tail="x" * (5 << 20)), record("r2", steps=["TEST"] * long), record("r3")],
+        "b": [{"id": "r4", **trial, "steps": ["TEST"] * long}],
+        "c": [{"instance_id": "r5", "trajectory": [action] * long, "info": {}}],
+        "d": [{"run": "r6", "outcome": True, "messages": [chat] * long}],
+    }
+    for name, records in files.items():
+        (folder / f"{name}.jsonl").write_bytes(lines(*records))
+    monkeypatch.setattr(decode, "BUDGET_BYTES", 1 << 40)
+    tally = take(tmp_path, folder, "mine")
+    cut = {what: (one.count, [Path(place).name for place in one.places]) for what, one in tally.shortened.items()}
+    assert cut[MANY_STEPS] == (4, ["a.jsonl:2", "b.jsonl:1", "c.jsonl:1"])
+    assert cut[LONG] == (1, ["a.jsonl:1"])
+    assert (tally.skipped, tally.runs) == ({}, 6)
+    with Dataset.open(tmp_path / "traces.db") as dataset:
+        told = {run.trace.run: run.trace.attributes.get("steps_left_out") for run in dataset.runs()}
+    assert told == {"r1": None, "r2": "3", "r3": None, "r4": "3", "r5": "3", "r6": "3"}
 
 
 def test_tokens_without_end_can_be_kept(tmp_path: Path, file: Path) -> None:

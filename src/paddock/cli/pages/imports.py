@@ -1,9 +1,9 @@
 """What `paddock traces import` prints."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from paddock.cli.terminal.text import cut, paint, plural, width
-from paddock.views.insight.imports import CountView, ImportView
+from paddock.views.insight.imports import ImportView, SkippedView
 
 LABELS_SHOWN = 8
 REASONS_SHOWN = 8
@@ -27,7 +27,8 @@ def import_lines(view: ImportView) -> Iterator[str]:
         yield f"  left out  {plural(view.doubled, 'record')} that {tell} nothing new of a run"
     if view.renamed:
         yield f"  renamed   {plural(view.renamed, 'run')} whose name another run has"
-    yield from _skipped(view)
+    yield from _reasons("skipped", view.skipped)
+    yield from _reasons("cut", view.cut)
     for warning in view.warnings:
         yield paint("warning: ", "yellow") + cut(warning, max(200, width() - 10))
     if view.runs and not view.dry_run:
@@ -42,14 +43,13 @@ def _labels(view: ImportView) -> Iterator[str]:
         yield f"  {'':<9} and {plural(len(view.labels) - LABELS_SHOWN, 'more label')}"
 
 
-def _skipped(view: ImportView) -> Iterator[str]:
-    for number, one in enumerate(view.skipped[:REASONS_SHOWN]):
+def _reasons(title: str, told: Sequence[SkippedView]) -> Iterator[str]:
+    for number, one in enumerate(told[:REASONS_SHOWN]):
         reason = cut(one.reason, max(30, width() - 60))
         places = ", ".join(cut(place.rpartition("/")[2], 40) for place in one.places)
         more = " …" if one.count > len(one.places) else ""
-        yield f"  {'skipped' if not number else '':<9} {one.count:,} × {reason}: {paint(places + more, dim=True)}"
-    if len(view.skipped) > REASONS_SHOWN:
-        rest: list[CountView] = [CountView(one.reason, one.count) for one in view.skipped[REASONS_SHOWN:]]
+        yield f"  {title if not number else '':<9} {one.count:,} × {reason}: {paint(places + more, dim=True)}"
+    if rest := told[REASONS_SHOWN:]:
         yield f"  {'':<9} {sum(one.count for one in rest):,} × for {plural(len(rest), 'other reason')}"
 
 

@@ -12,7 +12,14 @@ from msgspec.structs import replace
 
 from paddock.core.trace import TokenUsage, clip
 from paddock.insight.activities import Activity, activity_of
-from paddock.insight.formats.bounds import MOST_CALLS, MOST_STEPS, bounded_attributes, name_text, plain_text
+from paddock.insight.formats.bounds import (
+    MOST_CALLS,
+    MOST_STEPS,
+    STEPS_LEFT_OUT,
+    bounded_attributes,
+    name_text,
+    plain_text,
+)
 from paddock.insight.trace import (
     ERROR_CHARS,
     NAME_CHARS,
@@ -61,6 +68,7 @@ class RunAssembly:
 
     def __post_init__(self) -> None:
         self._steps: list[Step] = []
+        self._left_out = 0
         self._open: dict[str, int] = {}
         self._calls: dict[str, ModelCall] = {}
         self._refusals: list[ModelCall] = []
@@ -95,6 +103,7 @@ class RunAssembly:
         """`activity` is what the source says that it does, where it does."""
         self.is_working = self.is_working or not agent
         if len(self._steps) >= MOST_STEPS:
+            self._left_out += 1
             return
         activity = activity or activity_of(tool or "?", argument)
         step = Step(
@@ -204,7 +213,9 @@ class RunAssembly:
             model_calls=len(self._calls) or None,
             steps=tuple(self._steps if self.is_sorted else sorted(self._steps, key=_time_or_last)),
             calls=tuple(calls if calls is not None else self._calls.values()),
-            attributes=bounded_attributes(self.attributes),
+            attributes=bounded_attributes(
+                {**({STEPS_LEFT_OUT: self._left_out} if self._left_out else {}), **self.attributes}
+            ),
         )
 
     def _usage(self) -> tuple[TokenUsage | None, CostSource]:

@@ -10,6 +10,8 @@ from paddock.insight.trace import NAME_CHARS, TAIL_CHARS, TAIL_LINES
 
 MOST_STEPS = 50_000
 MOST_CALLS = 50_000
+STEPS_LEFT_OUT = "steps_left_out"
+"""The attribute of a run with more steps than are kept: how many more."""
 MOST_TESTS = 5_000
 MOST_FILES = 2_000
 MOST_ATTRIBUTES = 60

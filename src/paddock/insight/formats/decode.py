@@ -39,7 +39,8 @@ class NotJson(Exception):
 
 
 class _Budget:
-    """How many more bytes may be kept of a text. `was_spent` once something was left out for that."""
+    """How many more bytes may be kept of a text. `was_spent` once something was left out for that, and be it the middle
+    of a long text."""
 
     def __init__(self, left: int) -> None:
         self.left = left
@@ -52,7 +53,7 @@ def decode_json(data: bytes) -> Any:
 
 
 def decode_bounded(data: bytes) -> tuple[Any, bool]:
-    """The value, and whether it is all of it but for the middle of long texts. Raises NotJson. NaN, infinities and
+    """The value, and whether it is all of it. Raises NotJson. NaN, infinities and
     halves of surrogate pairs are taken as programs print them."""
     try:
         if len(data) <= PLAIN_BYTES:
@@ -166,8 +167,10 @@ def _shortened(value: Any, budget: _Budget, longest: int = KEPT_TEXT) -> Any:
     """What is small enough to be decoded at once, with its texts cut in their middle."""
     if isinstance(value, str):
         budget.left -= min(len(value), longest) + _OVERHEAD
-        half = longest // 2
-        return value if len(value) <= longest else f"{value[:half]} … {value[-half:]}"
+        if len(value) <= longest:
+            return value
+        budget.was_spent, half = True, longest // 2
+        return f"{value[:half]} … {value[-half:]}"
     if isinstance(value, dict):
         return {key: _shortened(one, budget) for key, one in value.items()}
     if isinstance(value, list):

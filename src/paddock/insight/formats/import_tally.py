@@ -5,12 +5,14 @@ from dataclasses import dataclass, field
 
 from paddock.core.money.prices import PriceBook, find_price
 from paddock.core.money.spending import day_of
-from paddock.insight.formats.unreadable import Unreadable
+from paddock.insight.formats.bounds import MOST_STEPS, STEPS_LEFT_OUT
+from paddock.insight.formats.unreadable import Shortened, Unreadable
 from paddock.insight.paths import ODD
 from paddock.insight.trace import Trace
 
 PLACES_SHOWN = 3
 MOST_REASONS = 200
+MANY_STEPS = f"has more than {MOST_STEPS:,} steps: those after them were left out"
 MOST_TOOLS = 1_000
 ODD_SHARE = 0.05
 """More steps than this that no table knows are a sign that a table is too short."""
@@ -23,12 +25,17 @@ class Skipped:
     count: int = 0
     places: list[str] = field(default_factory=list)
 
+    def add(self, place: str) -> None:
+        self.count += 1
+        if len(self.places) < PLACES_SHOWN:
+            self.places.append(place)
+
 
 @dataclass
 class ImportTally:
     """`doubled` records told nothing of their run that was not there already, and `merged` ones more of a run that was
-    counted by then; `renamed` runs had the name of another one.
-    `unpriced` are models without a price of runs whose cost nobody told; `without_usage` are runs without tokens."""
+    counted by then; `renamed` runs had the name of another one. `unpriced` are models without a price of runs whose
+    cost nobody told; `without_usage` are runs without tokens. `shortened` is what was read, but not kept whole."""
 
     files: int = 0
     runs: int = 0
@@ -43,6 +50,7 @@ class ImportTally:
     odd_tools: Counter[str] = field(default_factory=Counter)
     unpriced: Counter[str] = field(default_factory=Counter)
     skipped: dict[str, Skipped] = field(default_factory=dict)
+    shortened: dict[str, Skipped] = field(default_factory=dict)
 
     @property
     def odd_share(self) -> float:
@@ -54,15 +62,17 @@ class ImportTally:
 
     def skip(self, problem: Unreadable) -> None:
         reason = problem.reason if len(self.skipped) < MOST_REASONS else "other reasons"
-        one = self.skipped.setdefault(reason, Skipped())
-        one.count += 1
-        if len(one.places) < PLACES_SHOWN:
-            one.places.append(problem.place)
+        self.skipped.setdefault(reason, Skipped()).add(problem.place)
+
+    def shorten(self, one: Shortened) -> None:
+        self.shortened.setdefault(one.what, Skipped()).add(one.place)
 
     def count(self, trace: Trace, format: str, prices: PriceBook) -> None:
         self.runs += 1
         self.formats[format] += 1
         self.labels[trace.label] += 1
+        if STEPS_LEFT_OUT in trace.attributes:
+            self.shorten(Shortened(trace.source, MANY_STEPS))
         self._add(trace, prices, 1)
 
     def count_merged(self, before: Trace, now: Trace, prices: PriceBook) -> None:

@@ -24,7 +24,7 @@ from paddock.insight.formats.lines import standard_input
 from paddock.insight.formats.run_names import RunNames
 from paddock.insight.formats.sources import Found, FoundRun, find_files, read_bytes, read_file
 from paddock.insight.formats.sub_agents import SubAgentFiles
-from paddock.insight.formats.unreadable import Unreadable
+from paddock.insight.formats.unreadable import Shortened, Unreadable
 from paddock.insight.step_facts import with_step_facts
 from paddock.insight.trace import NAME_CHARS, Trace
 
@@ -103,6 +103,8 @@ class Importer:
         for found in read_origin(origin, self.tally, kept):
             if isinstance(found, Unreadable):
                 self.tally.skip(found)
+            elif isinstance(found, Shortened):
+                self.tally.shorten(found)
             elif (trace := self._labelled(found, origin)) is not None:
                 count += 1
                 source = self._begin(origin, kept) if source is None else source

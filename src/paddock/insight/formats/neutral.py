@@ -11,6 +11,7 @@ from paddock.insight.formats.bounds import (
     MOST_FILES,
     MOST_STEPS,
     MOST_TESTS,
+    STEPS_LEFT_OUT,
     bounded_attributes,
     error_text,
     last_lines,
@@ -176,6 +177,8 @@ def _read_steps(told: dict[str, object], others: dict[str, object]) -> tuple[Ste
             others.pop(name, None)
         elif value is not None:
             others.setdefault(name, value)
+    if found is not None and len(found) > MOST_STEPS:
+        others[STEPS_LEFT_OUT] = len(found) - MOST_STEPS
     return read_steps(found, MOST_STEPS)
 
 
@@ -187,6 +190,7 @@ def _with_messages(trace: Trace, record: Mapping[str, object]) -> Trace:
     run = RunAssembly()
     take_messages(run, messages)
     seen = run.finish()
+    left_out = {name: value for name, value in seen.attributes.items() if name == STEPS_LEFT_OUT}
     return replace(
         trace,
         steps=seen.steps,
@@ -194,7 +198,7 @@ def _with_messages(trace: Trace, record: Mapping[str, object]) -> Trace:
         calls=trace.calls or seen.calls,
         usage=trace.usage or seen.usage,
         model=trace.model or seen.model,
-        attributes={name: value for name, value in trace.attributes.items() if name not in MESSAGES},
+        attributes={**{name: value for name, value in trace.attributes.items() if name not in MESSAGES}, **left_out},
     )
 
 

@@ -12,17 +12,17 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from paddock.insight.formats.decode import NotJson, decode_bounded, decode_json, split_documents
+from paddock.insight.formats.decode import PLAIN_BYTES, NotJson, decode_bounded, decode_json, split_documents
 from paddock.insight.formats.detection import AUTO, FORMATS, PACKED, Format, detect, detect_within, records_in
 from paddock.insight.formats.lines import LONGEST_LINE, NotReadable, RawLine, open_bytes, split_lines
 from paddock.insight.formats.packed import looks_packed
 from paddock.insight.formats.reader import NotARun, OfLine, Record, RunReader
-from paddock.insight.formats.unreadable import Unreadable
+from paddock.insight.formats.unreadable import Shortened, Unreadable
 from paddock.insight.trace import Trace
 
 GARBAGE_LINES = 1_000
 """A file that begins with as many lines without JSON is taken to have none."""
-SHORTENED = "is too long to be kept whole: the end of its longest list was left out"
+LONG = f"is longer than {PLAIN_BYTES >> 20} MB: the middle of long texts, or the end of long lists, was left out"
 UNKNOWN_RECORDS = 1_000
 LONGEST_SEQUENCE = LONGEST_LINE // 4
 """Of documents that stand one after the other, which have to be read twice."""
@@ -31,7 +31,7 @@ EMPTY = "is empty"
 DEEPEST = 24
 _SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".traj", ".jsonlines"})
 
-Found: TypeAlias = "FoundRun | Unreadable"
+Found: TypeAlias = "FoundRun | Unreadable | Shortened"
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ class _File:
                 continue
             self._decoded += 1
             if not is_whole:
-                yield Unreadable(place, SHORTENED)
+                yield Shortened(place, LONG)
             yield from self._take(value, line.number)
 
     def _read_document(self, lines: Iterator[RawLine]) -> Iterator[Found]:
@@ -179,16 +179,18 @@ class _File:
                 yield Unreadable(self._place, str(problem))
             return
         if not is_whole:
-            yield Unreadable(self._place, SHORTENED)
+            yield Shortened(self._place, LONG)
         yield from self._take(value, 1)
 
     def _read_sequence(self, documents: bytes) -> Iterator[Found]:
         for piece, number in split_documents(documents):
             try:
-                value, _ = decode_bounded(piece)
+                value, is_whole = decode_bounded(piece)
             except NotJson as problem:
                 yield Unreadable(f"{self._place}:{number}", str(problem))
                 return
+            if not is_whole:
+                yield Shortened(f"{self._place}:{number}", LONG)
             yield from self._take(value, number)
 
     def _take(self, value: object, number: int) -> Iterator[Found]:

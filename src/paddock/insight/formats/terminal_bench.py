@@ -9,6 +9,7 @@ from paddock.core.trace import clip
 from paddock.insight.formats.bounds import (
     MOST_STEPS,
     MOST_TESTS,
+    STEPS_LEFT_OUT,
     bounded_attributes,
     error_text,
     last_lines,
@@ -113,12 +114,17 @@ def _tail(record: Record) -> str:
 
 
 def _with_steps(trace: Trace, record: Record) -> Trace:
+    told, attributes = record.get("steps"), trace.attributes
     if looks_like_swe_agent(record):
-        steps = read_trajectory(record, trace.run).steps
+        trajectory = read_trajectory(record, trace.run)
+        steps, left_out = trajectory.steps, trajectory.attributes.get(STEPS_LEFT_OUT, "")
     else:
-        steps = read_steps(record.get("steps"), MOST_STEPS) or trace.steps
+        steps = read_steps(told, MOST_STEPS) or trace.steps
+        left_out = str(len(told) - MOST_STEPS) if isinstance(told, list) and len(told) > MOST_STEPS else ""
+    if left_out:
+        attributes = {**attributes, STEPS_LEFT_OUT: left_out}
     if steps or read_count(record.get("n_steps")):
-        return replace(trace, steps=steps, model_spoke=True)
+        return replace(trace, steps=steps, model_spoke=True, attributes=attributes)
     return trace
 
 

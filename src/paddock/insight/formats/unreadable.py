@@ -1,4 +1,4 @@
-"""What could not be read, and where."""
+"""What could not be read, or not whole, and where."""
 
 from dataclasses import dataclass
 
@@ -9,3 +9,11 @@ class Unreadable:
 
     place: str
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shortened:
+    """`what` was read, but not all of it is kept."""
+
+    place: str
+    what: str

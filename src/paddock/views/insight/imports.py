@@ -1,9 +1,11 @@
 """What `paddock traces import` has read, and what it could not read."""
 
+from collections.abc import Mapping
+
 import msgspec
 
 from paddock.core.trace import clip
-from paddock.insight.formats.import_tally import ODD_SHARE, ImportTally
+from paddock.insight.formats.import_tally import ODD_SHARE, ImportTally, Skipped
 from paddock.views.document import Document
 
 TOOLS_SHOWN = 5
@@ -15,7 +17,7 @@ class CountView(msgspec.Struct, frozen=True):
 
 
 class SkippedView(msgspec.Struct, frozen=True):
-    """`places` are the first of them."""
+    """`reason` is why something was skipped, or why and how it was cut. `places` are the first of them."""
 
     reason: str
     count: int
@@ -25,7 +27,8 @@ class SkippedView(msgspec.Struct, frozen=True):
 class ImportView(Document, frozen=True, kw_only=True):
     """`dry_run`: nothing was written. `merged` counts records that told more of a run than others before them,
     `doubled` those that told nothing new. `formats` and `labels` count runs. `other_share` is the share of steps that
-    no table of tools knows. `without_usage` counts runs that tell no tokens."""
+    no table of tools knows. `without_usage` counts runs that tell no tokens.
+    `cut` is what was read, but is too long to be kept whole."""
 
     dry_run: bool
     files: int
@@ -37,6 +40,7 @@ class ImportView(Document, frozen=True, kw_only=True):
     doubled: int
     renamed: int
     skipped: tuple[SkippedView, ...]
+    cut: tuple[SkippedView, ...]
     other_share: float
     other_tools: tuple[CountView, ...]
     unpriced: tuple[CountView, ...]
@@ -45,7 +49,6 @@ class ImportView(Document, frozen=True, kw_only=True):
 
 
 def view_import(tally: ImportTally, *, dry_run: bool) -> ImportView:
-    reasons = sorted(tally.skipped.items(), key=lambda one: -one[1].count)
     return ImportView(
         dry_run=dry_run,
         files=tally.files,
@@ -56,13 +59,19 @@ def view_import(tally: ImportTally, *, dry_run: bool) -> ImportView:
         merged=tally.merged,
         doubled=tally.doubled,
         renamed=tally.renamed,
-        skipped=tuple(SkippedView(clip(reason, 300), one.count, tuple(one.places)) for reason, one in reasons),
+        skipped=_reasons(tally.skipped),
+        cut=_reasons(tally.shortened),
         other_share=round(tally.odd_share, 4),
         other_tools=_counts(tally.odd_tools.most_common(TOOLS_SHOWN)),
         unpriced=_counts(tally.unpriced.most_common()),
         without_usage=tally.without_usage,
         warnings=tuple(_warnings(tally)),
     )
+
+
+def _reasons(counted: Mapping[str, Skipped]) -> tuple[SkippedView, ...]:
+    told = sorted(counted.items(), key=lambda one: -one[1].count)
+    return tuple(SkippedView(clip(reason, 300), one.count, tuple(one.places)) for reason, one in told)
 
 
 def _counts(counted: "list[tuple[str, int]]") -> tuple[CountView, ...]:
