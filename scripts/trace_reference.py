@@ -63,6 +63,7 @@ RUN_ABOUT = {
     " `passed` and `failed`",
     "source": "where it is from; the file and line where nothing is said",
     "attributes": "anything else, as an object",
+    "as_exported": "`true` in what `paddock traces export` writes: nothing that is left out follows from the rest",
 }
 STEP_ABOUT = {
     "tool": "the tool's name",

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from paddock.core.errors import PaddockError
 from paddock.core.money.prices import PriceBook
@@ -15,16 +16,18 @@ from paddock.insight.exports.otlp_json import encode_spans
 from paddock.insight.exports.reading import read_runs, redactor
 from paddock.insight.formats.importing import Importer, origin_of
 from paddock.insight.formats.neutral_lines import to_neutral
+from paddock.insight.formats.sources import FoundRun, read_file
 from paddock.insight.selection import Selection
-from paddock.insight.trace import Result, Trace
+from paddock.insight.trace import ModelCall, Result, Trace
 from tests.insight.exports.made import SECRET, full, kept
 
 SPARSE = Trace(run="r2", label="b", started=5.0, source="elsewhere")
+REFUSED = replace(SPARSE, run="r3", calls=(ModelCall(status=429, at=6.0, retry_after=2.0),))
 
 
 def test_lines_are_imported_again_as_exactly_the_same_runs(tmp_path: Path) -> None:
     lines = tmp_path / "runs.jsonl"
-    with kept(tmp_path / "a.db", full(), SPARSE) as dataset:
+    with kept(tmp_path / "a.db", full(), SPARSE, REFUSED) as dataset:
         before = list(read_runs(dataset))
     with export_file(lines) as file:
         file.writelines(to_neutral(trace) + b"\n" for trace in before)
@@ -33,6 +36,15 @@ def test_lines_are_imported_again_as_exactly_the_same_runs(tmp_path: Path) -> No
     with Dataset.open(tmp_path / "b.db") as dataset:
         after = [dataset.whole(run.key) for run in dataset.runs()]
     assert after == before
+
+
+def test_runs_of_one_name_in_several_batches_keep_their_names(tmp_path: Path) -> None:
+    batches = [replace(SPARSE, run=f"r{number % 2}", label=f"l{number}", task=f"t{number}") for number in range(4)]
+    lines = tmp_path / "runs.jsonl"
+    with export_file(lines) as file:
+        file.writelines(to_neutral(trace) + b"\n" for trace in batches)
+    found = [one.trace for one in read_file(lines) if isinstance(one, FoundRun)]
+    assert found == batches
 
 
 def test_only_the_runs_that_are_asked_for_are_exported(tmp_path: Path) -> None:

@@ -105,7 +105,8 @@ def read_neutral(record: Mapping[str, object], number: int) -> Trace:
         source=plain_text(told.get("source"), _SOURCE_CHARS),
         attributes=_read_attributes(told.get("attributes"), others),
     )
-    return complete(_with_messages(trace, record))
+    trace = _with_messages(trace, record)
+    return trace if told.get("as_exported") is True else complete(trace)
 
 
 def _read_tail(told: dict[str, object]) -> str:

@@ -42,6 +42,7 @@ RUN_FIELDS: Mapping[str, str] = {
     "tests": "test_results parser_results hidden_tests parser",
     "source": "source_path transcript",
     "attributes": "extra metadata attrs labels tags",
+    "as_exported": "",
 }
 STEP_FIELDS: Mapping[str, str] = {
     "tool": "tool_name name action_type function function_name tool_call",

@@ -9,6 +9,7 @@ from paddock.insight.trace import ModelCall, Step, StepStatus, Trace
 def to_neutral(trace: Trace) -> bytes:
     """Without the end of the line."""
     record = msgspec.to_builtins(trace)
+    record["as_exported"] = True
     if trace.usage is not None:
         record["usage"] = _usage(trace.usage)
     if trace.steps:

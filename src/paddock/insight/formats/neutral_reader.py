@@ -65,7 +65,7 @@ class _Naming:
 
     def read(self, record: Record, number: int) -> Trace:
         trace = read_neutral(record, number)
-        if self._is_plain:
+        if self._is_plain or record.get("as_exported") is True:
             return trace
         told = _by_plain_key(record)
         own = next((told[name] for name in self._own if name in told), "")
