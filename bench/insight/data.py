@@ -14,7 +14,7 @@ from bench.insight.synthetic import synthetic_runs
 from paddock.insight.formats.detection import AUTO
 from paddock.insight.formats.import_tally import ImportTally
 from paddock.insight.formats.importing import origin_of, read_origin
-from paddock.insight.formats.unreadable import Unreadable
+from paddock.insight.formats.sources import FoundRun
 from paddock.insight.paths import Symbols, keep
 from paddock.insight.trace import KeptTrace, Trace
 
@@ -52,7 +52,7 @@ class Data:
     def traces(self, name: str) -> list[Trace]:
         """As `paddock traces import` takes them."""
         found = read_origin(origin_of(self.path(name), AUTO, ""), ImportTally())
-        return [one.trace for one in found if not isinstance(one, Unreadable)]
+        return [one.trace for one in found if isinstance(one, FoundRun)]
 
     def swe_agent(self) -> list[Trace]:
         """Three runs of the same tasks, each a label."""
