@@ -10,6 +10,7 @@ from paddock.insight.paths import Symbols, path_of
 from paddock.insight.trace import CostSource, EndState, Facts, KeptTrace, Result, Trace
 
 SOURCE_CHARS = 1_000
+UNNAMED_RUN = "run"
 _TELLING = (
     *("task", "agent", "engine", "model", "host", "account"),
     *("started", "ended", "outcome", "end_state", "usage", "tests"),
@@ -21,12 +22,27 @@ _LATER_WINS = (
 _NUMBERS = ("started", "ended", "reasoning_tokens", "startup_tokens", "startup_cached", "waited_seconds", "model_calls")
 
 
-def is_same_run(known: KeptTrace, trace: Trace, symbols: Symbols) -> bool:
+def is_same_run(known: KeptTrace, trace: Trace, symbols: Symbols, *, same_file: bool) -> bool:
     """Of two records under one name. Those that began at the same time are of one run, of which one may tell more.
-    Where not both tell when, they must not contradict each other in anything."""
+    Where not both tell when, a file has a record for each run, and only one that is there twice is the same; so is the
+    name of a task no name of one attempt at it. Records of several files must not contradict each other in anything."""
     told = known.trace
     if told.started is not None and trace.started is not None:
         return told.started == trace.started and (not told.task or not trace.task or told.task == trace.task)
+    if same_file or trace.run in ("", UNNAMED_RUN, trace.task):
+        return _is_alike(known, trace, symbols)
+    return _is_in_accord(known, trace, symbols)
+
+
+def _is_alike(known: KeptTrace, trace: Trace, symbols: Symbols) -> bool:
+    told = known.trace
+    if any(getattr(told, name) != getattr(trace, name) for name in (*_TELLING, "kind", "error", "tail")):
+        return False
+    return known.step_count == len(trace.steps) and known.path == path_of(trace.steps, symbols)
+
+
+def _is_in_accord(known: KeptTrace, trace: Trace, symbols: Symbols) -> bool:
+    told = known.trace
     errors = {error for one in (told, trace) if (error := _own_error(one))}
     if len(errors) > 1 or any(_differs(told, trace, name) for name in _TELLING):
         return False

@@ -133,6 +133,22 @@ def test_another_run_of_the_name_stays_apart(tmp_path: Path, one: dict[str, obje
     assert names(tmp_path) == ["x1", "x1 (2)"]
 
 
+@pytest.mark.parametrize("name", [{"run": "x1"}, {}])
+def test_a_file_has_a_record_for_each_run_where_none_says_when_it_began(
+    tmp_path: Path, name: dict[str, object]
+) -> None:
+    attempt = {**name, "task": "t", "outcome": "failure"}
+    told = [{**attempt, "tail": "boom"}, {**attempt, "tail": "bang"}, {**attempt, "steps": ["TEST"]}, attempt, attempt]
+    (file,) = write(tmp_path / "runs", a=told)
+    assert counts(take(tmp_path, file, "mine")) == (4, 0, 1, 3)
+
+
+def test_attempts_that_have_only_the_name_of_their_task_are_not_merged_across_files(tmp_path: Path) -> None:
+    attempt = {"task": "t", "outcome": "failure"}
+    write(tmp_path / "runs", a={**attempt, "tail": "boom"}, b={**attempt, "steps": ["TEST"]})
+    assert counts(take(tmp_path, tmp_path / "runs", "mine")) == (2, 0, 0, 1)
+
+
 def test_what_is_told_of_one_of_several_runs_of_a_name_is_told_of_that_one(tmp_path: Path) -> None:
     tries = [{"run": "x1", "task": "t", "started": 5 * number} for number in range(1, 4)]
     engines = [{**one, "engine": f"e{one['started']}"} for one in reversed(tries)]

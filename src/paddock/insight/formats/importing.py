@@ -25,6 +25,7 @@ from paddock.insight.formats.run_names import RunNames
 from paddock.insight.formats.sources import Found, FoundRun, find_files, read_bytes, read_file
 from paddock.insight.formats.sub_agents import SubAgentFiles
 from paddock.insight.formats.unreadable import Shortened, Unreadable
+from paddock.insight.merging import UNNAMED_RUN
 from paddock.insight.step_facts import with_step_facts
 from paddock.insight.trace import NAME_CHARS, Trace
 
@@ -32,7 +33,6 @@ COMMIT_STEPS = 100_000
 COMMIT_RUNS = 5_000
 STDIN = "-"
 UNNAMED = "imported"
-UNNAMED_RUN = "run"
 _SUFFIXES = frozenset({".gz", ".json", ".jsonl", ".ndjson", ".traj", ".jsonlines", ".log", ".txt"})
 
 Hear = Callable[[ImportTally], None]
@@ -92,7 +92,7 @@ class Importer:
     def __post_init__(self) -> None:
         self.tally = ImportTally()
         self._names = RunNames(self.writer)
-        self._given: set[int] = set()
+        self._given: dict[int, int] = {}
         self._steps = 0
         self._runs = 0
 
@@ -125,16 +125,18 @@ class Importer:
 
     def _keep(self, trace: Trace, format: str, source: int) -> None:
         """As a run of its own, or as more of one that is there."""
-        name, known = self._names.find(trace)
-        own, trace = trace.run, replace(trace, run=name)
-        before, now = None, trace
+        file = self.tally.files
+        name, known = self._names.find(trace, lambda name: self._given.get(hash((trace.label, name))) == file)
+        own, renamed = trace.run, replace(trace, run=name)
+        before, now = None, renamed
         if known is None:
-            self.writer.add(trace, source)
+            self.writer.add(renamed, source)
         else:
-            before, now = self.writer.join(known, trace, source)
+            before, now = self.writer.join(known, renamed, source)
         place = hash((trace.label, name))
-        if before is None or place not in self._given:
-            self._given.add(place)
+        is_new = before is None or place not in self._given
+        self._given[place] = file
+        if is_new or before is None:
             self.tally.renamed += name != own
             self.tally.count(now, format, self.prices)
         elif now == before:

@@ -1,7 +1,7 @@
 """Which run of its batch a record tells of: one that is there already, or another one under a name of its own."""
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import chain, islice
 
@@ -42,16 +42,17 @@ class RunNames:
         self._writer = writer
         self._numbered: dict[tuple[str, str], _Numbered] = {}
 
-    def find(self, trace: Trace) -> tuple[str, KeptRow | None]:
-        """The name of the run that the record tells of, and what is known of it; None for one that is new."""
+    def find(self, trace: Trace, is_told_here: Callable[[str], bool]) -> tuple[str, KeptRow | None]:
+        """The name of the run that the record tells of, and what is known of it; None for one that is new.
+        `is_told_here` says whether the same file has told of a name before."""
         own = self._writer.kept(trace.label, trace.run)
-        if own is not None and self._is_same(own, trace):
+        if own is not None and self._is_same(own, trace, is_told_here(trace.run)):
             return trace.run, own
         stem = trace.run[: NAME_CHARS - 12]
         numbered = self._numbered_as(trace.label, stem)
         for name in numbered.near(trace.started):
             known = self._writer.kept(trace.label, name)
-            if known is not None and self._is_same(known, trace):
+            if known is not None and self._is_same(known, trace, is_told_here(name)):
                 return name, known
         if own is None:
             return trace.run, None
@@ -60,8 +61,8 @@ class RunNames:
         numbered.add(name, trace.started)
         return name, None
 
-    def _is_same(self, known: KeptRow, trace: Trace) -> bool:
-        return is_same_run(known.kept, trace, self._writer.symbols)
+    def _is_same(self, known: KeptRow, trace: Trace, same_file: bool) -> bool:
+        return is_same_run(known.kept, trace, self._writer.symbols, same_file=same_file)
 
     def _numbered_as(self, label: str, stem: str) -> _Numbered:
         found = self._numbered.get((label, stem))
