@@ -34,7 +34,8 @@ class Unexplained:
         found += self._by_task(_without(members, found))
         for ends in _ENDS:
             found += self._by_doer(_without(members, found), ends)
-        rest = (_without(group, found) for group in groups)
+        left = {id(reading) for reading in _without(members, found)}
+        rest = ([reading for reading in group if id(reading) in left] for group in groups)
         return [*found, *(group for group in rest if group)]
 
     def _by_task(self, readings: Iterable[Reading]) -> list[list[Reading]]:
