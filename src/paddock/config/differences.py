@@ -13,7 +13,7 @@ from paddock.core.ids import printable
 DIGEST_BYTES = 8
 SHOWN_CHANGES = 20
 _VALUE_CHARACTERS = 80
-_SECRET = ("land.env", "land.notify", "notify.urls")
+_SECRET = ("land.env", "land.notify", "notify.urls", "store.url")
 """Values that may hold secrets, and so are never shown; of engines, what is set for them."""
 _SECRET_OF_ENGINES = ("set", "args", "command", "resume", "interactive")
 

@@ -148,6 +148,52 @@ class FenceSettings(Section, frozen=True):
     ] = ()
 
 
+class StoreSettings(Section, frozen=True):
+    """Where the log is kept."""
+
+    url: Annotated[
+        str,
+        Meta(
+            description="empty: in a file of the repository; `postgresql://USER@HOST/DATABASE`: in a database that "
+            "several machines share; `${NAME}` is a variable of the environment"
+        ),
+    ] = ""
+    schema: Annotated[
+        str,
+        Meta(
+            pattern="^[a-z_][a-z0-9_]{0,62}$",
+            description="the schema of the database that holds this log: another one for each repository",
+        ),
+    ] = "paddock"
+
+
+class SessionsSettings(Section, frozen=True):
+    """Which machines agents run on."""
+
+    runner: Annotated[
+        Literal["local", "ray"],
+        Meta(description="`local`: the machine of the daemon; `ray`: the nodes of a Ray cluster"),
+    ] = "local"
+    address: Annotated[
+        str, Meta(description="the Ray cluster: `auto` for the one of this machine, `HOST:PORT` or `ray://HOST:PORT`")
+    ] = "auto"
+    agent_slots: Annotated[
+        int,
+        Meta(
+            ge=0, le=10000, description="agents at the same time on one node; 0: as many as it offers Ray as a resource"
+        ),
+    ] = 0
+    remote: Annotated[
+        str, Meta(description="the git remote over which commits reach the nodes and come back; empty: `land.remote`")
+    ] = ""
+    root: Annotated[
+        str, Meta(description="folder on the nodes for mirrors, worktrees and what turns write; from `~`, or absolute")
+    ] = "~/.paddock/nodes"
+    lost_after: Annotated[
+        Seconds, Meta(description="how long a node may be out of reach before its attempts are lost")
+    ] = 60.0
+
+
 class Check(Section, frozen=True):
     name: str
     run: str
@@ -180,6 +226,10 @@ class LandSettings(Section, frozen=True):
     policy: Annotated[Literal["merge", "squash", "rebase"], Meta(description="the shape of main's history")] = "merge"
     ci: Annotated[str, Meta(description="command that must pass before anything lands")] = ""
     slots: Annotated[int, Meta(ge=1, le=1000, description="CI runs at the same time")] = 2
+    runner: Annotated[
+        Literal["local", "ray"],
+        Meta(description="where CI runs: on the machine of the daemon, or on the nodes of `sessions`"),
+    ] = "local"
     exclusive: Annotated[
         bool,
         Meta(description="one CI run at a time, whatever `slots` says, for CI that needs a fixed port or the like"),
@@ -427,6 +477,8 @@ class Config(Section, frozen=True):
     leases: LeaseSettings = LeaseSettings()
     janitor: Janitor = Janitor()
     worktrees: Worktrees = Worktrees()
+    store: StoreSettings = StoreSettings()
+    sessions: SessionsSettings = SessionsSettings()
     fence: FenceSettings = FenceSettings()
     land: LandSettings = LandSettings()
     review: ReviewSettings = ReviewSettings()
