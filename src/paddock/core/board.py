@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from paddock.core.schedules.model import Schedules
 
 DAEMON_LEASE = "daemon"
+NODE_LEASES = "node:"
+"""What the names of nodes' leases begin with."""
 
 
 class Convoy(msgspec.Struct, frozen=True, array_like=True):
@@ -50,11 +52,19 @@ class SettingsChange(msgspec.Struct, frozen=True, array_like=True):
         return bool(self.changes) and started < self.at and (ended is None or self.at < ended)
 
 
+class Drain(msgspec.Struct, frozen=True, array_like=True):
+    """Why a node takes nothing new, since when, and who has said so."""
+
+    since: float
+    by: str
+    reason: str = ""
+
+
 class Board:
     """Changed only by `apply`. `open` holds the tasks that are not finished, oldest first; `ready` those
     that could start, `live` those with an attempt under way, whatever their phase, `needy` those that
-    wait for a person, `reviewing` those whose change is under review. `identity` and `label` are the log's own, see
-    `LogCreated`; `numbers` are the highest given, apart from those of tasks: `given` has all.
+    wait for a person, `reviewing` those whose change is under review. `drains` are the nodes that take nothing new.
+    `identity` and `label` are the log's own, see `LogCreated`; `numbers` are the highest given, apart from those of tasks: `given` has all.
     """
 
     def __init__(self) -> None:
@@ -79,6 +89,7 @@ class Board:
         self.unknown: dict[str, int] = {}
         self.daemon_generation = 0
         self.settings: tuple[SettingsChange, ...] = ()
+        self.drains: dict[str, Drain] = {}
         self.lease_part = LazyPart(leases_class)
         self.queue_part = LazyPart(queue_class)
         self.spending_part = LazyPart(spending_class)

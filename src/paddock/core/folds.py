@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from paddock.core import events as ev
 from paddock.core.alerts import events as al
-from paddock.core.board import DAEMON_LEASE, Board, Convoy, SettingsChange
+from paddock.core.board import DAEMON_LEASE, NODE_LEASES, Board, Convoy, SettingsChange
 from paddock.core.causes import events as ce
 from paddock.core.causes.tasks import find_attempt
 from paddock.core.given import Given
@@ -23,6 +23,7 @@ from paddock.core.tasks.vocabulary import USEFUL, Role
 if TYPE_CHECKING:
     from paddock.core.leases.lease import LeaseEvent, LeaseGranted
     from paddock.core.money.spending import Spending
+    from paddock.core.nodes.events import NodeEvent
     from paddock.core.schedules.events import ScheduleEvent
 
 KEPT_SETTINGS = 16
@@ -38,6 +39,8 @@ def fold_of(event: type[ev.Event]) -> Fold:
         return _FOLDS[event]
     if event.kind.startswith("schedule."):
         return _fold_schedule
+    if event.kind.startswith("node."):
+        return _fold_node
     from paddock.core.leases.lease import LEASE_EVENTS, LeaseGranted
 
     assert event in LEASE_EVENTS, event
@@ -106,8 +109,8 @@ def _fold_review(board: Board, record: ev.Record, event: rv.ReviewEvent) -> None
 
 
 def _fold_attempt(board: Board, record: ev.Record, event: AttemptEvent, spend: "Spend | None" = None) -> None:
-    """What a replaced daemon still writes is in the log, but has no effect."""
-    if 0 < record.generation < board.daemon_generation:
+    """What a replaced daemon, or the replaced deputy of a node, still writes is in the log, but has no effect."""
+    if _is_late(board, record):
         return
     before = _find(board, record)
     task = _changed(board, before, record, event)
@@ -115,6 +118,16 @@ def _fold_attempt(board: Board, record: ev.Record, event: AttemptEvent, spend: "
     _put(board, task, before, record.at)
     if spending is not None:
         board.spending_part.put(spending)
+
+
+def _is_late(board: Board, record: ev.Record) -> bool:
+    if not record.generation:
+        return False
+    if record.actor.startswith(NODE_LEASES):
+        from paddock.core.nodes.tenure import is_superseded
+
+        return is_superseded(board.leases, record.actor, record.generation)
+    return record.generation < board.daemon_generation
 
 
 def _fold_end(board: Board, record: ev.Record, event: ev.AttemptEnded) -> None:
@@ -248,6 +261,12 @@ def _fold_schedule(board: Board, record: ev.Record, event: "ScheduleEvent") -> N
     if isinstance(event, ScheduleFired):
         _require_tasks(board, event.tasks, event)
     board.schedule_part.put(evolve_schedules(board.schedules, event, record, partial(is_unfinished, board)))
+
+
+def _fold_node(board: Board, record: ev.Record, event: "NodeEvent") -> None:
+    from paddock.core.nodes.drains import evolve_drains
+
+    board.drains = evolve_drains(board.drains, event, record.actor, record.at)
 
 
 def _fold_found_cause(board: Board, record: ev.Record, event: ce.CauseFound) -> None:

@@ -14,6 +14,7 @@ _FAMILIES = {
     "alert": "paddock.core.alerts.events",
     "schedule": "paddock.core.schedules.events",
     "cause": "paddock.core.causes.events",
+    "node": "paddock.core.nodes.events",
 }
 _ORDINARY = "paddock.core.events"
 

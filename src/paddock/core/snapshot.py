@@ -5,6 +5,7 @@ import msgspec
 from paddock.core.board import (
     Board,
     Convoy,
+    Drain,
     SettingsChange,
     alerts_class,
     causes_class,
@@ -20,7 +21,7 @@ from paddock.core.parts import LazyPart
 from paddock.core.tasks.table import TaskTable
 from paddock.core.tasks.task import Phase
 
-LAYOUT = 13
+LAYOUT = 14
 """Grows when the same records fold to another board; snapshots of another layout are folded again."""
 
 
@@ -47,6 +48,7 @@ class BoardState(msgspec.Struct, array_like=True):
     unknown: dict[str, int]
     daemon_generation: int
     settings: tuple[SettingsChange, ...]
+    drains: dict[str, Drain]
     leases: msgspec.Raw
     queue: msgspec.Raw
     spending: msgspec.Raw
@@ -86,6 +88,7 @@ def encode_board(board: Board) -> bytes:
             unknown=board.unknown,
             daemon_generation=board.daemon_generation,
             settings=board.settings,
+            drains=board.drains,
             leases=board.lease_part.encode(),
             queue=board.queue_part.encode(),
             spending=board.spending_part.encode(),
@@ -123,6 +126,7 @@ def decode_board(snapshot: bytes | memoryview) -> Board:
     board.unknown = state.unknown
     board.daemon_generation = state.daemon_generation
     board.settings = state.settings
+    board.drains = state.drains
     board.lease_part = LazyPart(leases_class, bytes(state.leases))
     board.queue_part = LazyPart(queue_class, bytes(state.queue))
     board.spending_part = LazyPart(spending_class, bytes(state.spending))

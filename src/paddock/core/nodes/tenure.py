@@ -1,0 +1,40 @@
+"""Who looks after a node: the holder of its lease, whose records count as long as nobody has taken it over.
+
+A node's deputy drives the attempts and CI runs whose host is that node, and records what becomes of them under the
+lease `node:NAME`, which is also what it signs its records with. Ray chooses on which node something starts; the lease
+decides who may act there.
+"""
+
+from paddock.core.board import NODE_LEASES, Board
+from paddock.core.leases.lease import Lease, Leases, latest_generation, log_time
+
+
+def node_lease(node: str) -> str:
+    return f"{NODE_LEASES}{node}"
+
+
+def node_of(name: str) -> str | None:
+    """The node whose lease, or whose deputy's signature, that is."""
+    return name.removeprefix(NODE_LEASES) if name.startswith(NODE_LEASES) else None
+
+
+def is_superseded(leases: Leases, name: str, generation: int) -> bool:
+    """Whether the lease has been granted again since it was held under this generation."""
+    held = leases.held.get(name)
+    return generation < (held.generation if held is not None else latest_generation(leases, name))
+
+
+def tenure_of(board: Board, node: str) -> Lease | None:
+    """The lease of whoever looks after the node, also if it has run out."""
+    return board.leases.held.get(node_lease(node))
+
+
+def is_tended(board: Board, node: str, now: float) -> bool:
+    """Whether somebody looks after the node, as far as the log tells."""
+    held = tenure_of(board, node)
+    return held is not None and held.expires_at > log_time(board.leases, now)
+
+
+def tended_nodes(board: Board) -> tuple[str, ...]:
+    """Those whose lease somebody holds, by name."""
+    return tuple(sorted(node for name in board.leases.held if (node := node_of(name)) is not None))
