@@ -21,12 +21,13 @@ from paddock.store.codec import Row, decode_row, follows
 from paddock.store.fold import Decisions, Fold, Results, append_group
 from paddock.store.identity import begin_log
 from paddock.store.loss import LostRecords, find_loss, log_lost, require_own
+from paddock.store.place import LogPlace
 from paddock.store.protocol import Author, Decide, Listener, LogUnusable, Query
 from paddock.store.snapshots import pack, snapshot_distance, unpack
 from paddock.store.verification import Verification, verify_rows
 from paddock.store.witness import Witness
 
-PLACE = Path("memory")
+PLACE = LogPlace(Path("memory"))
 
 
 class MemoryLog:

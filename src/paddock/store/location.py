@@ -6,6 +6,7 @@ from pathlib import Path
 from paddock.core.errors import PaddockError
 from paddock.git.checkpoints import Checkpoint, no_checkpoint
 from paddock.git.repo import ABSENT, RefMove, Repo
+from paddock.store.place import LogPlace
 from paddock.store.protocol import Store
 from paddock.store.sqlite import SqliteStore
 from paddock.store.trouble import ROOM_BYTES
@@ -51,7 +52,7 @@ def require_known(repo: Repo) -> None:
     if not has_log(location) and (has_remains(location) or _refs_of_log(repo)):
         from paddock.store.loss import log_gone
 
-        raise log_gone(location, read_witness(location))
+        raise log_gone(LogPlace(location), read_witness(location))
 
 
 def has_remains(location: Path) -> bool:

@@ -8,6 +8,7 @@ import msgspec
 
 from paddock.core.given import Given
 from paddock.store.fold import Fold
+from paddock.store.place import LogPlace
 from paddock.store.protocol import LogGone, LogLost, LogUnusable
 from paddock.store.trouble import quote
 from paddock.store.witness import Witness
@@ -64,7 +65,7 @@ def loss_told_by(witness: Witness, head: int, found: object) -> LostRecords | No
     return LostRecords(head, witness.seq, witness.at / 1_000_000, witness.given)
 
 
-def require_own(path: Path, witness: Witness | None, fold: Fold, found: object) -> LostRecords | None:
+def require_own(place: LogPlace, witness: Witness | None, fold: Fold, found: object) -> LostRecords | None:
     """What is still missing of what the witness knows, after records were restored up to those of `fold`.
 
     Raises LogUnusable where they are those of another log.
@@ -73,29 +74,29 @@ def require_own(path: Path, witness: Witness | None, fold: Fold, found: object) 
     if witness is None or loss is None:
         return None
     if fold.board.seq >= witness.seq or fold.board.identity != witness.identity:
-        raise another_history(path, witness, fold.board.identity)
+        raise another_history(place, witness, fold.board.identity)
     return loss
 
 
-def another_history(path: Path, witness: Witness, identity: str) -> LogUnusable:
+def another_history(place: LogPlace, witness: Witness, identity: str) -> LogUnusable:
     of_which = (
         f" (this one is `{witness.identity}`, they are of `{identity}`)"
         if identity not in ("", witness.identity)
         else ""
     )
     return LogUnusable(
-        f"these records are not those that the log `{path}` had up to record {witness.seq}{of_which}: "
+        f"these records are not those that the log `{place}` had up to record {witness.seq}{of_which}: "
         "nothing was restored",
         "find the mirror of this very log, or begin a new log: `paddock init --new-log`",
     )
 
 
-def log_lost(path: Path, loss: LostRecords) -> LogLost:
+def log_lost(place: LogPlace, loss: LostRecords) -> LogLost:
     from paddock.store.spare import hint_without_wal
 
     return LogLost(
-        f"the log `{path}` {loss.words}",
-        hint_without_wal(path, loss.head)
+        f"the log `{place}` {loss.words}",
+        hint_without_wal(place.file, loss.head)
         or "restore the lost records from the mirror with `paddock log fetch`, "
         "or continue without them: `paddock log accept-loss`",
     )
@@ -108,10 +109,10 @@ def cut_short(path: Path) -> LogUnusable:
     )
 
 
-def log_gone(path: Path, witness: Witness | None) -> LogGone:
+def log_gone(place: LogPlace, witness: Witness | None) -> LogGone:
     had = f": it had {witness.seq:,} records, the newest written at {_stamp(witness.at / 1e6)}" if witness else ""
     return LogGone(
-        f"the log `{path}` is gone{had}",
+        f"the log `{place}` is gone{had}",
         "restore it from its mirror with `paddock log fetch`, or begin a new one: `paddock init --new-log`",
     )
 

@@ -60,8 +60,16 @@ class LogGone(LogUnusable):
     """There was a log, and all of it is gone."""
 
 
-class LogFull(LogUnusable):
+class LogUnavailable(LogUnusable):
+    """Not now: nothing is lost, and it may work later. Whoever can wait tries again."""
+
+
+class LogFull(LogUnavailable):
     """There is no room to write: nothing was written, and there may be room later."""
+
+
+class LogMoved(LogUnusable):
+    """The log was moved to another place; this is what was left behind."""
 
 
 class Listener(Protocol):

@@ -2,33 +2,31 @@
 
 import time
 from _thread import get_ident  # `threading` is a millisecond that every command would wait
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import Record
-from paddock.core.ids import printable
-from paddock.core.snapshot import encode_board
-from paddock.store.apart import WrittenApart, head_of
-from paddock.store.codec import Row, decode_row, follows
+from paddock.store.apart import WrittenApart
+from paddock.store.codec import Row
 from paddock.store.fold import Decisions, Fold, Results, append_group
+from paddock.store.folded import FoldedLog, testimony
 from paddock.store.identity import begin_log
 from paddock.store.lock import WritersLock
+from paddock.store.place import LogPlace
 from paddock.store.protocol import Author, Decide, Listener, LogUnusable, Query
 from paddock.store.rows import COLUMNS, select_rows
 from paddock.store.schema import INSERT, connect, create_log
-from paddock.store.snapshots import drop_snapshot, snapshot_distance, write_snapshot
+from paddock.store.snapshots import drop_snapshot
 from paddock.store.transaction import Transaction
 from paddock.store.trouble import Explained, damaged
 from paddock.store.wake import listen, nudge
 from paddock.store.wal import WriteAheadLog
-from paddock.store.witness import Witness, WitnessFile, read_witness
+from paddock.store.witness import WitnessFile, read_witness
 
 if TYPE_CHECKING:
     import apsw
@@ -63,9 +61,16 @@ class SqliteStore:
         self._clock = clock
         self._lock_timeout = LOCK_TIMEOUT_SECONDS if lock_timeout_seconds is None else lock_timeout_seconds
         self._explained = Explained(path)
-        self._fold: Fold | None = None
+        self._place = LogPlace(path)
+        self._log = FoldedLog(
+            self._place,
+            self._rows_from,
+            self._newest,
+            self._written_apart,
+            partial(damaged, path),
+            self._have_begun,
+        )
         self._seen_version = -1
-        self._snapshot_seq = self._snapshot_after = 0
         self._witness = WitnessFile(path)
         self._wrote = False
         self._writers: WritersLock | None = None
@@ -98,7 +103,7 @@ class SqliteStore:
             fold = Fold()
             _, rows = fold.write([(begin, _PADDOCK)], self._clock)
             create_log(self.path, rows)
-            self._witness.note(_testimony(fold, rows))
+            self._witness.note(testimony(fold, rows))
             self._wrote = True
 
     def _open(self, *, read_only: bool) -> None:
@@ -116,7 +121,7 @@ class SqliteStore:
             return
         from paddock.store.loss import log_gone
 
-        raise log_gone(self.path, witness)
+        raise log_gone(self._place, witness)
 
     def listen(self) -> Listener:
         return listen(self.path)
@@ -136,12 +141,12 @@ class SqliteStore:
         """Best effort: what was to be recorded is recorded, and whoever writes next settles it."""
         with suppress(LogUnusable), self._explained:
             self._locked().require_own()
-            self._wal.require_sound(self._fold)
-            self._wal.checkpoint(self._fold)
+            self._wal.require_sound(self._log.current)
+            self._wal.checkpoint(self._log.current)
             if self._witness.is_in_place():
                 self._witness.sync()
-            elif self._fold is not None:
-                self._put_witness_back(self._fold)
+            elif self._log.current is not None:
+                self._put_witness_back(self._log.current)
 
     def _put_witness_back(self, fold: Fold) -> None:
         """Unless a person has accepted meanwhile that what it tells of is lost. Raises LogUnusable."""
@@ -169,24 +174,24 @@ class SqliteStore:
         with self._explained:
             with self._locked():
                 with self._transaction("BEGIN IMMEDIATE"):
-                    fold = self._fold
+                    fold = self._log.current
                     if fold is None or self._connection.data_version() != self._seen_version:
-                        fold = self._catch_up()
+                        fold = self._log.catch_up()
                     results, rows = fold.write(decisions, self._clock)
                     self._connection.executemany(INSERT, rows)
                 self._seen_version = self._connection.data_version()
                 if rows:
-                    self._witness.note(_testimony(fold, rows))
+                    self._witness.note(testimony(fold, rows))
                     self._wal.have_committed(fold)
                     self._wrote = True
-                if fold.board.seq > self._snapshot_after and self._is_snapshot_due(fold.board):
-                    self._snapshot()
+                if self._log.is_snapshot_due(fold.board):
+                    self._log.snapshot()
             if rows:
                 nudge(self.path)
         return results
 
     def settle(self) -> bool:
-        fold = self._fold
+        fold = self._log.current
         if fold is None or self._wal.settled == fold.board.seq or self._writers is None:
             return True
         with self._explained, self._locked():
@@ -198,11 +203,11 @@ class SqliteStore:
 
     def board(self) -> Board:
         with self._explained, self._transaction("BEGIN"):
-            return self._catch_up().board
+            return self._log.catch_up().board
 
     def known(self) -> Board:
         self._require_own_thread()
-        return self._fold.board if self._fold is not None else self.board()
+        return self._log.current.board if self._log.current is not None else self.board()
 
     @property
     def _db(self) -> "apsw.Connection":
@@ -216,19 +221,31 @@ class SqliteStore:
 
     def head(self) -> int:
         with self._explained:
-            return head_of(self._db)
+            return self._newest()
+
+    def _newest(self) -> int:
+        rows = self._db.execute("SELECT coalesce(max(seq), 0) FROM events").fetchall()
+        return int(rows[0][0])  # type: ignore[arg-type]
+
+    def _hash_at(self, seq: int) -> object:
+        for (digest,) in self._connection.execute("SELECT hash FROM events WHERE seq=?", (seq,)):
+            return digest
+        return None
+
+    def _rows_from(self, seq: int) -> Iterator[Row]:
+        return self._connection.execute(_FROM, (seq,))
 
     def record(self, seq: int) -> Record:
         with self._explained:
             rows = self._db.execute(f"SELECT {COLUMNS} FROM events WHERE seq=?", (seq,)).fetchall()
         if not rows:
             raise LogUnusable(f"the log has no record {seq}", "run `paddock log verify`")
-        return self._decode(rows[0])  # type: ignore[arg-type]
+        return self._log.decode(rows[0])  # type: ignore[arg-type]
 
     def records(self, query: Query) -> Iterator[Record]:
         with self._explained:
             for row in select_rows(self._db, query):
-                yield self._decode(row)
+                yield self._log.decode(row)
 
     def rows(self, after: int = 0) -> Iterator[Row]:
         """Records as stored, for mirrors and verification."""
@@ -252,14 +269,14 @@ class SqliteStore:
             with self._transaction("BEGIN IMMEDIATE"):
                 if (loss := self._written_apart().loss()) is None:
                     return None
-                self.forget()
+                self._log.forget()
                 drop_snapshot(self.path)
-                fold = self._catch_up(repair=True)
+                fold = self._log.catch_up(repair=True)
                 accept = partial(accept_loss, last=loss.last, given=loss.given, reason=reason)
                 _, rows = fold.write([(accept, author)], self._clock)
                 self._db.executemany(INSERT, rows)
-            self._witness.replace(_testimony(fold, rows))
-            self._snapshot()
+            self._witness.replace(testimony(fold, rows))
+            self._log.snapshot()
         nudge(self.path)
         return loss
 
@@ -267,121 +284,42 @@ class SqliteStore:
         with self._explained, self._locked():
             with self._transaction("BEGIN IMMEDIATE"):
                 self._written_apart().require_all()
-                before = self._encoded_board()
-                drop_snapshot(self.path)
-                self.forget()
-                same = encode_board(self._catch_up().board) == before
-            self._snapshot()
+                same = self._log.fold_again()
+            self._log.snapshot()
         return same
-
-    def _encoded_board(self) -> bytes | None:
-        """None if the snapshot is such that what follows it cannot fold."""
-        try:
-            return encode_board(self._catch_up().board)
-        except PaddockError:
-            return None
 
     def restore(self, rows: Iterable[Row]) -> int:
         with self._explained, self._locked():
             with self._transaction("BEGIN IMMEDIATE"):
                 evidence = self._written_apart()
-                fold, row = self._catch_up(repair=True), None
+                fold, row = self._log.catch_up(repair=True), None
                 first = fold.board.seq
                 for row in rows:
                     fold.require_next(row)
-                    fold.follow(self._decode(row))
+                    fold.follow(self._log.decode(row))
                     self._db.execute(INSERT, row)
                 lost = evidence.missing_from(fold)
             if lost is not None:
-                self.forget()
+                self._log.forget()
             elif row is not None:
-                self._witness.note(_testimony(fold, [row]))
+                self._witness.note(testimony(fold, [row]))
             self._wrote = True
-            self._snapshot()
+            self._log.snapshot()
         nudge(self.path)
         return fold.board.seq - first
-
-    def _decode(self, row: Row) -> Record:
-        try:
-            return decode_row(row)
-        except (msgspec.DecodeError, TypeError, ValueError) as error:
-            # SQLite gives NULLs and texts of any length where a page is damaged.
-            raise damaged(
-                self.path, f"record {row[0]} ({printable(str(row[4]), 40)}) cannot be read: {error}"
-            ) from None
 
     def _locked(self) -> WritersLock:
         assert self._writers is not None, "opened to be read only"
         return self._writers
 
-    def _catch_up(self, *, repair: bool = False) -> Fold:
-        """Folds what others have appended. Call it inside a transaction.
-
-        The last record that is known is looked at too: it may be gone. To `repair` is to bring lost records back, or
-        to continue without them.
-        """
-        fold = self._fold if self._fold is not None else self._start(repair=repair)
-        known = fold.board.seq
-        rows = self._connection.execute(_FROM, (known,))
-        try:
-            if known and not _is_at(next(rows, None), known, fold.tip):
-                raise self._lost_while_open(fold)
-            for row in rows:
-                record = self._decode(row)
-                if not follows(fold.tip, row):
-                    raise damaged(self.path, f"record {row[0]} does not match its hash")
-                fold.follow(record)
-        except LogUnusable:
-            self.forget()
-            raise
-        except PaddockError as error:
-            self.forget()
-            raise damaged(self.path, error.message) from error
-        return fold
-
-    def _start(self, *, repair: bool = False) -> Fold:
-        evidence = self._written_apart()
-        if not repair:
-            evidence.require_all()
-        self._fold = evidence.fold()
-        self._snapshot_seq = self._snapshot_after = self._fold.board.seq
-        self._wal.read_back_after(self._fold.board.seq)
-        return self._fold
+    def _have_begun(self, seq: int) -> None:
+        self._wal.read_back_after(seq)
 
     def _written_apart(self) -> WrittenApart:
-        return WrittenApart(self.path, self._db, mapped=self._writers is None)
-
-    def _lost_while_open(self, fold: Fold) -> LogUnusable:
-        from paddock.store.loss import LostRecords, log_lost
-
-        return log_lost(self.path, LostRecords(self.head(), fold.board.seq, fold.board.at, fold.board.given))
-
-    def _snapshot(self) -> None:
-        """After the commit and under the lock: a snapshot never knows more than the log."""
-        if self._fold is not None and self._fold.board.seq:
-            write_snapshot(self.path, self._fold)
-            self._snapshot_seq = self._snapshot_after = self._fold.board.seq
-
-    def _is_snapshot_due(self, board: Board) -> bool:
-        """Looked at again only when it would be due without the tasks that are added until then."""
-        self._snapshot_after = self._snapshot_seq + snapshot_distance(len(board.tasks))
-        return board.seq > self._snapshot_after
+        return WrittenApart(self._place, self._newest, self._hash_at, mapped=self._writers is None)
 
     def _transaction(self, begin: str) -> Transaction:
         """Raises LogUnusable where the files are not the ones that were opened."""
         self._require_own_thread()
-        self._wal.require_sound(self._fold)
-        return Transaction(self._connection, begin, self.forget)
-
-    def forget(self) -> None:
-        """It may hold what was rolled back."""
-        self._fold = None
-
-
-def _testimony(fold: Fold, rows: Sequence[Row]) -> Witness:
-    board = fold.board
-    return Witness(board.identity, board.seq, fold.tip, rows[-1][1], board.given)
-
-
-def _is_at(row: object, seq: int, digest: bytes) -> bool:
-    return isinstance(row, tuple) and row[0] == seq and row[-1] == digest
+        self._wal.require_sound(self._log.current)
+        return Transaction(self._connection, begin, self._log.forget)

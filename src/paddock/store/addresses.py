@@ -1,0 +1,50 @@
+"""Addresses of databases: filled in from the environment, and shown without what is secret in them."""
+
+import os
+import re
+from collections.abc import Mapping
+
+from paddock.core.errors import Misuse
+from paddock.core.ids import printable
+
+SCHEMES = ("postgresql://", "postgres://")
+_NAMED = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_SHOWN_PARAMETERS = frozenset({"host", "port", "dbname", "user", "sslmode", "service", "target_session_attrs"})
+
+
+def fill_url(url: str, environment: Mapping[str, str] | None = None) -> str:
+    """With each `${NAME}` as the environment has it. Raises Misuse for one it has not, and for another scheme."""
+    known = os.environ if environment is None else environment
+
+    def value(found: re.Match[str]) -> str:
+        if (text := known.get(found[1])) is None:
+            raise Misuse(
+                f"[store] url names `{found[0]}`, and there is no such variable in the environment",
+                f"set it: `export {found[1]}=…`",
+            )
+        return text
+
+    filled = _NAMED.sub(value, url)
+    if not filled.startswith(SCHEMES):
+        raise Misuse(
+            f"[store] url: `{printable(filled.partition(':')[0], 30)}…` is not the address of a PostgreSQL database",
+            "write it as `postgresql://USER@HOST/DATABASE`",
+        )
+    return filled
+
+
+def shown_url(url: str) -> str:
+    """User, hosts and database: no password, and of the parameters only those that cannot hold one."""
+    if not url.startswith(SCHEMES):
+        return "…"
+    rest = url.partition("://")[2]
+    rest, question, parameters = rest.partition("?")
+    authority, slash, database = rest.partition("/")
+    # A password may contain anything that its writer forgot to escape, so all before the last @ but the user is one.
+    login, at, hosts = authority.rpartition("@")
+    if "@" in database:
+        login, at, hosts, slash, database = authority, "@", "…", "", ""
+    user = login.partition(":")[0]
+    shown = [word for word in parameters.split("&") if word.partition("=")[0] in _SHOWN_PARAMETERS]
+    query = f"?{'&'.join(shown)}" if question and shown and "@" not in parameters else ""
+    return printable(f"postgresql://{user}{at}{hosts}{slash}{database}{query}", 200)
