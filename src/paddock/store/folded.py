@@ -138,8 +138,10 @@ class FoldedLog:
 
 
 def testimony(fold: Fold, rows: Sequence[Row]) -> Witness:
+    """`rows` are the last ones; none where their time is only known as the board has it."""
     board = fold.board
-    return Witness(board.identity, board.seq, fold.tip, rows[-1][1], board.given)
+    at = rows[-1][1] if rows else round(board.at * 1_000_000)
+    return Witness(board.identity, board.seq, fold.tip, at, board.given)
 
 
 def _is_at(row: object, seq: int, digest: bytes) -> bool:

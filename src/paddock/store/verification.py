@@ -1,6 +1,6 @@
 """Walking the hash chain and naming the first record it does not hold for; and what such a walk cannot see."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -47,13 +47,18 @@ def verify_rows(rows: Iterable[Row], at_least: int = 0, witness: Witness | None 
 
 
 def verify_log(path: Path, rows: Iterable[Row]) -> Verification:
-    """The files are looked at before the rows are, so what they tell of must be there."""
-    witness, snapshot = read_witness(path), newest_snapshot(path)
+    """Of SQLite's files."""
     unseen = []
-    if witness is None:
-        unseen.append("the log has no witness, so records missing at its end might not be noticed")
     if not Path(f"{path}-wal").exists():
         unseen.append("the write-ahead log is missing, so what was only there cannot be seen")
+    return verify_kept(path, rows, unseen)
+
+
+def verify_kept(path: Path, rows: Iterable[Row], unseen: Sequence[str] = ()) -> Verification:
+    """Against what is kept beside `path`, which is looked at before the rows are: what it tells of must be there."""
+    witness, snapshot = read_witness(path), newest_snapshot(path)
+    if witness is None:
+        unseen = ("the log has no witness, so records missing at its end might not be noticed", *unseen)
     found = verify_rows(rows, at_least=snapshot, witness=witness)
     return Verification(found.records, found.bad, tuple(unseen))
 

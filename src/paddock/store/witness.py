@@ -139,6 +139,10 @@ class WitnessFile:
                 os.fsync(self._descriptor)
                 self._unsynced = False
 
+    @property
+    def has_noted(self) -> bool:
+        return self._noted is not None
+
     def is_in_place(self) -> bool:
         """Whether the name still stands for the file that is written."""
         try:
