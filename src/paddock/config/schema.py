@@ -194,6 +194,19 @@ class SessionsSettings(Section, frozen=True):
     ] = 60.0
 
 
+class GroupSettings(Section, frozen=True):
+    """The repositories that draw on the same accounts as this one."""
+
+    name: Annotated[
+        str,
+        Meta(
+            pattern="^([A-Za-z0-9][A-Za-z0-9._-]{0,63})?$",
+            description="repositories with the same name share limits and pauses; "
+            "the limits are in `~/.config/paddock/groups/NAME.toml`",
+        ),
+    ] = ""
+
+
 class Check(Section, frozen=True):
     name: str
     run: str
@@ -479,6 +492,7 @@ class Config(Section, frozen=True):
     worktrees: Worktrees = Worktrees()
     store: StoreSettings = StoreSettings()
     sessions: SessionsSettings = SessionsSettings()
+    group: GroupSettings = GroupSettings()
     fence: FenceSettings = FenceSettings()
     land: LandSettings = LandSettings()
     review: ReviewSettings = ReviewSettings()

@@ -20,6 +20,7 @@ from paddock.fleet.desk.office import DeskOffice
 from paddock.fleet.dispatch.dispatcher import Dispatcher
 from paddock.fleet.dispatch.gate import Gate
 from paddock.fleet.drives import Drives
+from paddock.fleet.group.membership import join_group
 from paddock.fleet.landing.lander import TENDING, Lander
 from paddock.fleet.landing.main_branch import LANDING
 from paddock.fleet.landing.sandbox_run import CiCrew
@@ -92,7 +93,8 @@ class Daemon:
         patience = BRISK if self.orders.until_idle else PATIENT
         self.troubles = Troubles(self.ledger, self.site.state_dir, self.site.clock.now, patience)
         self.room = FullDiskNotice(self.ledger, self.troubles)
-        self.gate = Gate(self.site)
+        self._group = join_group(self.site, self.ledger)
+        self.gate = Gate(self.site, group=self._group)
         self.news = News(self.ledger, self.gate)
         sweeper = Sweeper(self.site.sessions)
         crew = Crew(self.site, self.ledger, sweeper, self.gate)
@@ -198,7 +200,14 @@ class Daemon:
         await self._fire(board)
         review_at = await self.troubles.attempt(REVIEWING, partial(self._reviews.step, board), BRISK)
         start_at = min(_times(await self._dispatch(board), review_at), default=None)
+        await self._tell_group()
         return start_at, await self.lander.step()
+
+    async def _tell_group(self) -> None:
+        """How this repository stands, for those that draw on the same accounts."""
+        if self._group is not None:
+            await self._group.tell(self.ledger.board, self.gate.controls)
+            await self.troubles.observe("telling the group", self._group.trouble, self._group.place.name)
 
     @property
     def most_agents(self) -> int:

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from msgspec.structs import replace
+
 from paddock.core.admission.breaker import Breaker, why_stopped
 from paddock.core.admission.clocks import current_pause
 from paddock.core.admission.controls import Account, Controls, account_of, observe_start, observe_trial
@@ -25,6 +27,7 @@ from paddock.core.admission.pacing import (
 )
 from paddock.core.admission.windows import MOST_USED, describe_window, full_window
 from paddock.core.causes.measures import Measure
+from paddock.core.group.sight import GroupSight, Lack, why_full, why_not, with_start
 from paddock.core.money.budget import BudgetBook, Cost, OverBudget, reserve, scopes_of
 
 # Refusals are evaluated about every ten seconds; until then nothing more starts.
@@ -46,6 +49,9 @@ class LimitedBy(StrEnum):
     QUOTA = "quota"
     PACING = "pacing"
     BUDGET = "budget"
+    GROUP = "group"
+    GROUP_BUDGET = "group_budget"
+    TURN = "turn"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +76,7 @@ class Snapshot:
     `host` is None if the machine was not sampled; with `adapts_to_load` false its load is ignored, but not its memory
     or disk. `disk_trouble` is the last error from a write that failed. `most_used` is the share of a
     quota window that may be used up when an agent starts. `measures` are those taken on the host about failures.
+    `group` is what the repositories that share the accounts do, None where there are none.
     """
 
     candidates: tuple[Candidate, ...]
@@ -88,12 +95,14 @@ class Snapshot:
     pace: Pace = Pace.AUTO
     most_used: float = MOST_USED
     measures: tuple[Measure, ...] = ()
+    group: GroupSight | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
     attempt: str
     account: str
+    cost: Cost = Cost()  # noqa: RUF009 (frozen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +132,7 @@ def admit(snapshot: Snapshot, now: float) -> Admission:
     starts: list[Start] = []
     refusals: list[Refusal] = []
     running = dict(snapshot.running)
-    ledger, controls = snapshot.ledger, snapshot.controls
+    ledger, controls, group = snapshot.ledger, snapshot.controls, snapshot.group
     room, fleet_by, fleet_reason = fleet_room(snapshot)
     for candidate in snapshot.candidates:
         if len(starts) >= room:
@@ -132,8 +141,10 @@ def admit(snapshot: Snapshot, now: float) -> Admission:
             continue
         account = candidate.account
         breaker = controls.breakers.get(candidate.engine) or Breaker()
-        refusal = _stopped(candidate, breaker, now) or _refusal(
-            candidate, account_of(controls, account), running.get(account, 0), now, snapshot
+        refusal = (
+            _stopped(candidate, breaker, now)
+            or _refusal(candidate, account_of(controls, account), running.get(account, 0), now, snapshot, group)
+            or _unshared(candidate, group)
         )
         if refusal is not None:
             refusals.append(refusal)
@@ -145,12 +156,24 @@ def admit(snapshot: Snapshot, now: float) -> Admission:
             continue
         ledger = reserved
         running[account] = running.get(account, 0) + 1
-        controls = observe_start(
-            controls, account, candidate.prefix, candidate.cold_tokens, now, running=running[account]
-        )
+        group = replace(group, own=with_start(group.own, account, candidate.cost, now)) if group is not None else None
+        everywhere = running[account] + elsewhere_on(group, account)
+        controls = observe_start(controls, account, candidate.prefix, candidate.cold_tokens, now, running=everywhere)
         controls = observe_trial(controls, candidate.engine, now)
-        starts.append(Start(candidate.attempt, account))
+        starts.append(Start(candidate.attempt, account, candidate.cost))
     return Admission(tuple(starts), tuple(refusals), ledger, controls)
+
+
+def elsewhere_on(group: GroupSight | None, account: str) -> int:
+    """Agents of other repositories on the account."""
+    return group.elsewhere(account) if group is not None else 0
+
+
+def agents_of_quota(account: Account, name: str, pace: Pace, group: GroupSight | None) -> int | None:
+    """How many agents of all repositories the account's quota allows, None for no limit: the fewest that any of them
+    has seen it to bear."""
+    seen = (agents_borne(account.quota, pace), group.bears(name) if group is not None else None)
+    return min((agents for agents in seen if agents is not None), default=None)
 
 
 def fleet_room(snapshot: Snapshot) -> tuple[int, LimitedBy, str]:
@@ -197,7 +220,21 @@ def _stopped(candidate: Candidate, breaker: Breaker, now: float) -> Refusal | No
     return Refusal(candidate.attempt, LimitedBy.BREAKER, stopped, breaker.trial_at, candidate.engine)
 
 
-def _refusal(candidate: Candidate, account: Account, running: int, now: float, snapshot: Snapshot) -> Refusal | None:
+def limit_of_lack(lack: Lack) -> LimitedBy:
+    """What a start that does not fit into the group is held up by."""
+    return {Lack.TURN: LimitedBy.TURN, Lack.MONEY: LimitedBy.GROUP_BUDGET}.get(lack, LimitedBy.GROUP)
+
+
+def _unshared(candidate: Candidate, group: GroupSight | None) -> Refusal | None:
+    unfit = why_not(group, candidate.account, candidate.cost) if group is not None else None
+    if unfit is None:
+        return None
+    return Refusal(candidate.attempt, limit_of_lack(unfit.lack), unfit.reason, on=candidate.account)
+
+
+def _refusal(
+    candidate: Candidate, account: Account, running: int, now: float, snapshot: Snapshot, group: GroupSight | None
+) -> Refusal | None:
     """Why the candidate's account does not take it, with so many agents on the account."""
     name = candidate.account
     pause = current_pause(account.clocks, now)
@@ -208,10 +245,14 @@ def _refusal(candidate: Candidate, account: Account, running: int, now: float, s
     if full is not None:
         reason = f"account {name}: {describe_window(full, now)}"
         return Refusal(candidate.attempt, LimitedBy.WINDOW, reason, full.resets_at, name)
-    agents = agents_borne(account.quota, snapshot.pace)
+    agents = agents_of_quota(account, name, snapshot.pace, group)
     if agents is not None and running >= agents:
         reason = f"account {name}: {running} agents running, its quota allows {agents}"
         return Refusal(candidate.attempt, LimitedBy.QUOTA, reason, on=name)
+    unfit = why_full(group, name, agents, "its quota allows") if group is not None else None
+    if unfit is not None:
+        by = LimitedBy.TURN if unfit.lack is Lack.TURN else LimitedBy.QUOTA
+        return Refusal(candidate.attempt, by, unfit.reason, on=name)
     until = account.quota.stepped_at + UNWEIGHED_SECONDS
     if account.quota.is_refused and now < until:
         reason = f"account {name}: the provider is refusing calls"

@@ -1,6 +1,7 @@
 """Everything admission has learned, in one value that fits a snapshot, and the observations that change it."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 import msgspec
 from msgspec.structs import replace
@@ -111,11 +112,18 @@ def observe_streaks(controls: Controls, streaks: Mapping[str, Streak]) -> Contro
     return controls if followed == controls.breakers else replace(controls, breakers=followed)
 
 
-def tick(controls: Controls, running_by_account: dict[str, int], sample: HostSample | None, now: float) -> Controls:
-    """Lets every controller update itself; call it every few seconds."""
+def tick(
+    controls: Controls,
+    running_by_account: dict[str, int],
+    sample: HostSample | None,
+    now: float,
+    elsewhere: Mapping[str, int] = MappingProxyType({}),
+) -> Controls:
+    """Lets every controller update itself; call it every few seconds. `elsewhere` are agents of other repositories on
+    the same accounts: a quota is that of all, whoever runs them."""
     accounts = dict(controls.accounts)
     for name, account in controls.accounts.items():
-        quota = step_quota(account.quota, now, running_by_account.get(name, 0))
+        quota = step_quota(account.quota, now, running_by_account.get(name, 0) + elsewhere.get(name, 0))
         if quota is not account.quota:
             accounts[name] = replace(account, quota=quota)
     host = controls.host

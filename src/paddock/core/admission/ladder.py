@@ -4,13 +4,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from paddock.core.admission.admit import LimitedBy, Snapshot, fleet_rooms
+from paddock.core.admission.admit import LimitedBy, Snapshot, agents_of_quota, elsewhere_on, fleet_rooms
 from paddock.core.admission.breaker import how_to_restart, why_stopped
 from paddock.core.admission.clocks import current_pause
 from paddock.core.admission.controls import Account
-from paddock.core.admission.pacing import agents_borne
 from paddock.core.admission.windows import describe_window, full_window
-from paddock.core.money.budget import Amount, BudgetBook, committed, limit_of
+from paddock.core.group.entry import add_up
+from paddock.core.group.entry import committed as committed_of_use
+from paddock.core.group.sight import GroupSight
+from paddock.core.money.budget import Amount, BudgetBook, Cost, committed, limit_of
 
 UNBOUNDED = 100_000
 """An engine without a provider has a quota of this many agents or more, which is none."""
@@ -57,12 +59,18 @@ _NAMES = {
     LimitedBy.MERGE_QUEUE: "merge queue",
     LimitedBy.FAILURES: "failures",
 }
-_NAMED = {LimitedBy.BREAKER: "engine", LimitedBy.BUDGET: "budget"}
+_NAMED = {
+    LimitedBy.BREAKER: "engine",
+    LimitedBy.BUDGET: "budget",
+    LimitedBy.GROUP: "group",
+    LimitedBy.GROUP_BUDGET: "group day",
+}
 
 
 def rungs_of(snapshot: Snapshot, now: float) -> tuple[Rung, ...]:
     """Every limit that is in force, the fullest first; at last those that have no number."""
-    rungs = [*_fleet(snapshot), *_accounts(snapshot, now), *_engines(snapshot), *_budgets(snapshot)]
+    shared = _shared(snapshot.group) if snapshot.group is not None else ()
+    rungs = [*_fleet(snapshot), *_accounts(snapshot, now), *_engines(snapshot), *_budgets(snapshot), *shared]
     return tuple(sorted(rungs, key=lambda rung: (rung.most is None, -rung.fullness, rung.name)))
 
 
@@ -87,7 +95,7 @@ def _accounts(snapshot: Snapshot, now: float) -> Iterator[Rung]:
         running = snapshot.running.get(name, 0)
         pause = current_pause(account.clocks, now)
         full = full_window(account.windows, snapshot.most_used, now)
-        borne = agents_borne(account.quota, snapshot.pace)
+        borne = agents_of_quota(account, name, snapshot.pace, snapshot.group)
         most = None if borne is None or borne >= UNBOUNDED else borne
         if pause is not None:
             cure = "" if pause.until is not None else how_to_restart(name)
@@ -96,9 +104,37 @@ def _accounts(snapshot: Snapshot, now: float) -> Iterator[Rung]:
             yield Rung(LimitedBy.WINDOW, running, running, describe_window(full, now), name, until=full.resets_at)
         elif most is not None:
             known = "its quota has room for" if account.quota.has_limit else "nothing was refused so far: room for"
-            yield Rung(LimitedBy.QUOTA, running, most, f"{known} {most} agents", name)
+            there = elsewhere_on(snapshot.group, name)
+            words = f"{known} {most} agents" + (f"; {there} run in other repositories" if there else "")
+            yield Rung(LimitedBy.QUOTA, running + there, most, words, name)
         else:
             yield Rung(LimitedBy.QUOTA, running, None, "no limit is known", name)
+
+
+def _shared(group: GroupSight) -> Iterator[Rung]:
+    """What the group's file limits, over all of its repositories."""
+    if group.trouble:
+        yield Rung(LimitedBy.GROUP, 0, 0, f"cannot be reached: {group.trouble}", group.name, cure="paddock group")
+    everyone = (group.own, *group.others)
+    if (most := group.limits.agents) is not None:
+        here = sum(entry.running for entry in everyone if entry.host_id == group.own.host_id)
+        yield Rung(LimitedBy.GROUP, here, most, f"{group.own.running} of them here, on this machine", group.name)
+    for name, limits in group.limits.accounts.items():
+        uses = [entry.use_of(name) for entry in everyone]
+        if limits.agents is not None:
+            words = f"{group.own.use_of(name).running} of them here"
+            yield Rung(LimitedBy.GROUP, sum(use.running for use in uses), limits.agents, words, name)
+        yield from _day(name, add_up(map(committed_of_use, uses)), limits.day_usd, limits.day_tokens)
+    taken = add_up(committed_of_use(use) for entry in everyone for use in entry.accounts.values())
+    yield from _day(group.name, taken, group.limits.day_usd, group.limits.day_tokens)
+
+
+def _day(on: str, taken: Cost, usd: float | None, tokens: float | None) -> Iterator[Rung]:
+    words = "spent or reserved today in all of its repositories"
+    if usd is not None:
+        yield Rung(LimitedBy.GROUP_BUDGET, taken.money or 0.0, usd, words, on, LimitUnit.DOLLARS)
+    if tokens is not None:
+        yield Rung(LimitedBy.GROUP_BUDGET, taken.tokens, tokens, words, on, LimitUnit.TOKENS)
 
 
 def _engines(snapshot: Snapshot) -> Iterator[Rung]:

@@ -5,10 +5,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from paddock.core.admission.admit import LimitedBy, Refusal
+from paddock.core.admission.admit import Admission, LimitedBy, Refusal
 from paddock.core.board import Board
 from paddock.core.causes.measures import TURNS
 from paddock.core.errors import PaddockError
+from paddock.core.group.sight import Wanted
 from paddock.core.ids import TaskId
 from paddock.core.leases.decisions import Blocker
 from paddock.core.tasks.dispatch import StartOrder, plan_starts
@@ -27,12 +28,15 @@ from paddock.fleet.dispatch.claims import (
 )
 from paddock.fleet.dispatch.gate import TICK_SECONDS, Gate
 from paddock.fleet.dispatch.warm_session import Link, link_tasks
+from paddock.fleet.group.membership import ASK_SECONDS, Membership
 from paddock.fleet.ledger import Ledger
 from paddock.fleet.review.starts import due_reviews
 from paddock.fleet.site import Site
 
 NO_CLOCK_HELPS = frozenset({LimitedBy.BUDGET, LimitedBy.AUTH, LimitedBy.BREAKER, LimitedBy.CAP, LimitedBy.MERGE_QUEUE})
 """Only a person, or the end of something running, can help; the log reports both."""
+HELD_UP_BY_OTHERS = frozenset({LimitedBy.GROUP, LimitedBy.GROUP_BUDGET, LimitedBy.TURN})
+"""What ends in another repository, of which the own log tells nothing."""
 CANDIDATES_PER_SLOT = 4
 INQUEST_SECONDS = 1.0
 SHOW_SECONDS = 0.25
@@ -72,13 +76,16 @@ class Dispatcher:
             self.gate.rest()
             return plan.wake_at
         free, waiting = self._unhindered(board, tasks, max(room, 0), now)
-        admission = self.gate.admit(board, [*reviews, *free], running, cap)
+        group = self.gate.group
+        sight = await group.look(board, self.gate.controls) if group is not None else None
+        admission = self.gate.admit(board, [*reviews, *free], running, cap, sight)
         self.gate.waiting |= {name: reason for name, (reason, _) in waiting.items()}
         self.gate.save() if admission.starts else self.gate.show()
         checkpoint("dispatch.admitted")
         accounts = {TaskId(start.attempt.partition(".")[0]): start.account for start in admission.starts}
         times = [plan.wake_at, *(until for _, until in waiting.values())]
-        again = _ask_again(admission.refusals, [at for at in times if at is not None], now)
+        lets_go = sight is not None and sight.may_let_go
+        again = _ask_again(admission.refusals, [at for at in times if at is not None], now, others=lets_go)
         if not accounts:
             return again
         try:
@@ -90,10 +97,26 @@ class Dispatcher:
             raise PaddockError(f"no commit to start from: {error.message}", error.hint) from error
         starts = await self._fork_starts(board, accounts)
         checkpoint("dispatch.decided")
+        if group is not None:
+            accounts = await self._set_aside(group, admission, accounts)
         claims = Claims(accounts, self.links, tip, now, starts)
         await self.ledger.record(lambda fresh: claim_tasks(self.site, fresh, claims))
         checkpoint("dispatch.claimed")
-        return again
+        if group is not None:
+            await group.tell(self.ledger.board, self.gate.controls)
+        return again if len(accounts) == len(admission.starts) else now + ASK_SECONDS
+
+    async def _set_aside(
+        self, group: Membership, admission: Admission, accounts: dict[TaskId, str]
+    ) -> dict[TaskId, str]:
+        """Those of the admitted for which the group has room in the very moment that this is written down there."""
+        wanted = [Wanted(start.attempt, start.account, start.cost) for start in admission.starts]
+        dropped = await group.set_aside(self.ledger.board, self.gate.controls, wanted)
+        reasons = {attempt.partition(".")[0]: unfit.reason for attempt, unfit in dropped.items()}
+        if reasons:
+            self.gate.waiting.update(reasons)
+            self.gate.save()
+        return {name: account for name, account in accounts.items() if name not in reasons}
 
     async def _fork_starts(self, board: Board, names: Iterable[TaskId]) -> Mapping[TaskId, str]:
         """Where forks begin: git is asked only if there is one."""
@@ -161,8 +184,11 @@ def _told_of_lease(blocker: Blocker, words: str) -> str:
     return f"{blocker.holder.name} holds {blocker.name}"
 
 
-def _ask_again(refusals: tuple[Refusal, ...], times: list[float], now: float) -> float | None:
+def _ask_again(refusals: tuple[Refusal, ...], times: list[float], now: float, *, others: bool) -> float | None:
+    """`others` tells whether other repositories may soon let go of something."""
     for refusal in refusals:
-        if refusal.by not in NO_CLOCK_HELPS:
+        if refusal.by in HELD_UP_BY_OTHERS:
+            times += [now + ASK_SECONDS] if others else []
+        elif refusal.by not in NO_CLOCK_HELPS:
             times.append(refusal.until if refusal.until is not None else now + TICK_SECONDS)
     return min(times, default=None)

@@ -45,6 +45,7 @@ from paddock.core.admission.pacing import Pace
 from paddock.core.admission.quota import Quota
 from paddock.core.board import Board
 from paddock.core.events import AttemptEnded
+from paddock.core.group.sight import GroupSight
 from paddock.core.ids import attempt_id
 from paddock.core.lead import Succeeded
 from paddock.core.money.spending import day_of, expect, with_tasks
@@ -55,6 +56,7 @@ from paddock.engines.registry import engine_names
 from paddock.fleet.dispatch.failures import UNHEARD_SECONDS, measures_on, unheard_refusals
 from paddock.fleet.dispatch.pricing import expected_cost
 from paddock.fleet.dispatch.refusals import LIMITS_FILE, write_waiting
+from paddock.fleet.group.membership import Membership
 from paddock.fleet.site import Site
 from paddock.sessions.hints import read_hint, write_hint
 
@@ -74,6 +76,7 @@ class LimitsFile(msgspec.Struct):
     controls: Controls
     waiting: dict[str, str]
     host: HostSample | None = None
+    group: GroupSight | None = None
 
 
 @dataclass
@@ -84,13 +87,16 @@ class Gate:
     known_at: float = 0.0
     look_at: float | None = None
     """When to ask again for what was refused, unless the agents that run are all that may."""
+    group: Membership | None = None
+    """The repositories that draw on the same accounts; None where there are none."""
     bound: Refusal | None = None
     """What keeps most of those from starting that want to."""
     _learns_until: float = 0.0
     _ticked_at: float = 0.0
     _saved_at: float = 0.0
     _unsaved: bool = False
-    _kept: tuple[Controls, dict[str, str], HostSample | None] | None = None
+    _kept: tuple[Controls, dict[str, str], HostSample | None, GroupSight | None] | None = None
+    _sight: GroupSight | None = None
     _host: HostSample | None = None
     _disk_trouble: str = ""
     _disk_until: float = 0.0
@@ -110,18 +116,24 @@ class Gate:
         elif isinstance(entry, RateLimited):
             seed = crc32(f"{account}:{int(now)}".encode())
             self.controls = observe_trouble(self.controls, account, entry, now, seed)
-            self.save()
+            self._share(account)
         elif isinstance(entry, WindowsTold):
             self.controls = observe_windows(self.controls, account, entry, now)
-            self.save()
+            self._share(account)
+
+    def _share(self, account: str, *, is_reset: bool = False) -> None:
+        if self.group is not None:
+            self.group.hear(account, is_reset=is_reset)
+        self.save()
 
     def reset(self, name: str) -> None:
         """A person says the engine or account works again."""
         engines = [engine for engine in self.controls.breakers if self.site.account_of(engine) == name]
         for engine in {name, *engines}:
             self.controls = reset_engine(self.controls, engine)
-        self.controls = reset_account(self.controls, self.site.account_of(name))
-        self.save()
+        account = self.site.account_of(name)
+        self.controls = reset_account(self.controls, account)
+        self._share(account, is_reset=True)
 
     def hear_end(self, engine: str, task: str, started: float, end: AttemptEnded) -> None:
         outcome, reason = end.outcome, end.reason
@@ -141,9 +153,19 @@ class Gate:
         self._disk_trouble, self._disk_until = reason, self.site.clock.now() + max(DISK_BASE_SECONDS, pause)
         self._ticked_at = 0.0
 
-    def admit(self, board: Board, tasks: Sequence[Task], running: Mapping[str, int], cap: int) -> Admission:
-        """Who of these may start now, in this order of preference."""
+    def admit(
+        self,
+        board: Board,
+        tasks: Sequence[Task],
+        running: Mapping[str, int],
+        cap: int,
+        sight: GroupSight | None = None,
+    ) -> Admission:
+        """Who of these may start now, in this order of preference. `sight` is how the group stands."""
         now = self.site.clock.now()
+        self._sight = sight
+        if self.group is not None and sight is not None:
+            self.controls = self.group.heed(self.controls, sight, self.known_at)
         self._take_stock(dict(running), now)
         self._heed(board, now)
         self._lift_quotas({self.site.engine_name(task) for task in tasks})
@@ -157,6 +179,8 @@ class Gate:
         is_full = all(refusal.by is LimitedBy.CAP for refusal in admission.refusals)
         self.look_at = None if is_full else now + TICK_SECONDS
         self.bound = binding_refusal(admission.refusals)
+        if self.group is not None:
+            self.group.note_refusals(admission)
         return admission
 
     def _heed(self, board: Board, now: float) -> None:
@@ -168,6 +192,7 @@ class Gate:
         for account, trouble in unheard_refusals(board, max(self._heeded, now - UNHEARD_SECONDS), now):
             seed = crc32(f"{account}:{int(now)}".encode())
             self.controls = observe_trouble(self.controls, account, trouble, now, seed)
+            self._share(account)
         self._heeded = max(self._heeded, heeded)
 
     def bears(self, board: Board, running: Mapping[str, int], cap: int) -> int:
@@ -180,7 +205,7 @@ class Gate:
     def _fleet(self, board: Board, running: Mapping[str, int], cap: int, now: float) -> Snapshot:
         """What admission looks at, before anybody wants to start."""
         trouble = self._disk_trouble if now < self._disk_until else None
-        known = LimitsFile(now, self.controls, {}, self._host)
+        known = LimitsFile(now, self.controls, {}, self._host, self._sight)
         return dataclasses.replace(take_snapshot(self.site, board, known, running, cap, now), disk_trouble=trouble)
 
     @property
@@ -192,6 +217,8 @@ class Gate:
     def rest(self) -> None:
         """Nothing wants to start."""
         self.look_at = self.bound = None
+        if self.group is not None:
+            self.group.rest()
         if self.waiting:
             self.waiting = {}
             self.save()
@@ -248,7 +275,9 @@ class Gate:
         if not self.controls.host.stepped_at:
             cap = float(self.site.config.limits.max_agents)
             self.controls = replace(self.controls, host=HostPace(slots=cap))
-        self.controls = tick(self.controls, running, self._host, now)
+        sight, accounts = self._sight, self.controls.accounts
+        elsewhere = {name: sight.elsewhere(name) for name in accounts} if sight is not None else {}
+        self.controls = tick(self.controls, running, self._host, now, elsewhere)
         # Agents wait for a model most of the time: one per core is never too many, whoever else loads the machine.
         slots = max(self.controls.host.slots, float(self._host.cores))
         self.controls = replace(self.controls, host=replace(self.controls.host, slots=slots))
@@ -273,7 +302,7 @@ class Gate:
 
     def _write_files(self) -> None:
         self._saved_at, self._unsaved = self.site.clock.now(), False
-        kept = (self.controls, dict(self.waiting), self._host)
+        kept = (self.controls, dict(self.waiting), self._host, self._sight)
         if kept == self._kept:
             return
         self.site.lead.require()
@@ -309,6 +338,7 @@ def take_snapshot(
         pace=Pace(limits.pace),
         most_used=limits.window_percent / 100,
         measures=measures_on(board, site.sessions.host.name, now),
+        group=known.group,
     )
 
 

@@ -115,7 +115,7 @@ class Teller:
     def _look(self, board: Board) -> None:
         """Brings every outbox up to date with the board and with the receipts."""
         bound = self.gate.bound
-        is_money = bound is not None and bound.by is LimitedBy.BUDGET
+        is_money = bound is not None and bound.by in (LimitedBy.BUDGET, LimitedBy.GROUP_BUDGET)
         scarce = Scarcity(bound.on, bound.reason) if bound is not None and is_money else None
         if self._looked_at != (board.seq, scarce):
             self._looked_at = board.seq, scarce

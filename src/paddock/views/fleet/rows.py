@@ -28,6 +28,7 @@ SHOWN_CONVOYS = 12
 MOST_STEPS = 300
 WORDS = 300
 REFUSED = (LimitedBy.AUTH,)
+ELSEWHERE_SHOWN = (LimitedBy.BUDGET, LimitedBy.BREAKER, LimitedBy.GROUP, LimitedBy.GROUP_BUDGET)
 PAUSED = (LimitedBy.OVERLOAD, LimitedBy.PER_MINUTE, LimitedBy.WINDOW)
 
 
@@ -135,7 +136,7 @@ def view_accounts(
     """Of every account that was ever drawn on, the busiest first."""
     names = dict.fromkeys((*running, *controls.accounts))
     by_name = {
-        rung.on: rung for rung in rungs if rung.on in names and rung.by not in (LimitedBy.BUDGET, LimitedBy.BREAKER)
+        rung.on: rung for rung in rungs if rung.on in names and rung.by not in ELSEWHERE_SHOWN
     }
     order = sorted(names, key=lambda name: (-running.get(name, 0), name))
     return {
