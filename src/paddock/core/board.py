@@ -64,7 +64,8 @@ class Board:
     """Changed only by `apply`. `open` holds the tasks that are not finished, oldest first; `ready` those
     that could start, `live` those with an attempt under way, whatever their phase, `needy` those that
     wait for a person, `reviewing` those whose change is under review. `drains` are the nodes that take nothing new.
-    `identity` and `label` are the log's own, see `LogCreated`; `numbers` are the highest given, apart from those of tasks: `given` has all.
+    `identity` and `label` are the log's own, see `LogCreated`; `numbers` are the highest given, apart from those of
+    tasks: `given` has all.
     """
 
     def __init__(self) -> None:

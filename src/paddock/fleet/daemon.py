@@ -1,7 +1,8 @@
 """The daemon: wake, read the board, decide, record, act. Nothing it knows is lost when it dies."""
 
 import asyncio
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -11,7 +12,7 @@ from paddock.core.errors import PaddockError
 from paddock.core.ids import RUN_OWNER, TaskId
 from paddock.core.lead import Succeeded
 from paddock.core.troubles import BRISK, PATIENT, Trouble
-from paddock.fleet.attempts.attempt import Crew
+from paddock.fleet.attempts.attempt import Crew, Ear
 from paddock.fleet.attempts.runs import AttemptRuns
 from paddock.fleet.attempts.safekeeping import keep_commits
 from paddock.fleet.checkpoints import checkpoint
@@ -27,6 +28,7 @@ from paddock.fleet.landing.sandbox_run import CiCrew
 from paddock.fleet.ledger import Ledger
 from paddock.fleet.lookout import Lookout
 from paddock.fleet.news import News
+from paddock.fleet.nodes.director import COLLECTING, NodeDirector
 from paddock.fleet.notify.teller import Teller
 from paddock.fleet.review.check_runs import CheckRuns
 from paddock.fleet.review.loop import REVIEWING, ReviewLoop
@@ -82,6 +84,8 @@ class Daemon:
     desks: DeskOffice | None = None
     tells_people: bool = False
     chores: Sequence[Chore] = ()
+    recruit: Callable[[Ledger, Ear, Troubles], NodeDirector] | None = None
+    """Where agents run on the nodes of a cluster."""
 
     def __post_init__(self) -> None:
         self.ledger.lead.take_seat()
@@ -99,12 +103,15 @@ class Daemon:
         sweeper = Sweeper(self.site.sessions)
         crew = Crew(self.site, self.ledger, sweeper, self.gate)
         self.attempts = AttemptRuns(crew, self.troubles, self._drives)
+        self.nodes = self.recruit(self.ledger, self.gate, self.troubles) if self.recruit is not None else None
         self._lookout = Lookout(self.site, self.ledger, self.gate, self.attempts, lambda: self.most_agents)
+        if self.nodes is not None:
+            self._lookout.elsewhere = self.nodes
         crew.stirred = self._lookout.stir
         self.inquest = Inquest(self._call)
         crew.failed = self.inquest.report
         self._teller = Teller(self.site, self.ledger, self.gate, self.troubles) if self.tells_people else None
-        self._dispatcher = Dispatcher(self.site, self.ledger, self.gate, self.inquest)
+        self._dispatcher = Dispatcher(self.site, self.ledger, self.gate, self.inquest, self.nodes)
         watches = not self.orders.until_idle
         ci = CiCrew(self.site, sweeper)
         self.lander = Lander(self.site, self.ledger, ci, self._drives, self.troubles, watches)
@@ -148,6 +155,7 @@ class Daemon:
                     self.attempts.watch_seats(self._call),
                     keep_commits(self.site, self.ledger),
                     *((self._teller.keep(),) if self._teller is not None else ()),
+                    *((self.nodes.keep(),) if self.nodes is not None else ()),
                     *(chore(Deck(self.site, self.ledger, self.troubles, self.inquest)) for chore in self.chores),
                 )
                 tasks = [group.create_task(chore) for chore in chores]
@@ -184,7 +192,7 @@ class Daemon:
                 now = self.site.clock.now()
                 look = (self.gate.look_at, self._due_at, now + LULL_SECONDS)
                 lull = Lull(config, now, min(_times(start_at, land_at, *look)))
-            self.gate.learn(self.attempts.count(board))
+            self.gate.learn(self._running(board))
             self._lookout.stir()
             if self._teller is not None:
                 self._teller.stir()
@@ -194,6 +202,8 @@ class Daemon:
     async def _act(self, board: Board) -> tuple[float | None, float | None]:
         """Does all there is to do; returns when to look again for something to start or review, and to land."""
         self.news.tell(board)
+        if self.nodes is not None:
+            await self.troubles.attempt(COLLECTING, partial(self.nodes.collect, board), BRISK)
         self.attempts.adopt(board)
         self.attempts.steer(board)
         self._checks.steer(board)
@@ -214,6 +224,11 @@ class Daemon:
         """How many may run at the same time."""
         return self.site.config.limits.max_agents if self.orders.max_agents is None else self.orders.max_agents
 
+    def _running(self, board: Board) -> Counter[str]:
+        """The agents at work by account, here and on nodes."""
+        here = self.attempts.count(board)
+        return here if self.nodes is None else here + self.nodes.count(board)
+
     def _has_news(self, board: Board) -> bool:
         return self.news.has_come(board) or self.lander.sees_main_elsewhere()
 
@@ -231,8 +246,10 @@ class Daemon:
     async def end_agents(self) -> None:
         """Emergency stop: ends every agent process, waits until each is recorded, then leaves."""
         self.orders = Orders(max_agents=0, only=self.orders.only)
-        while self.attempts.by_task:
+        while self.attempts.by_task or (self.nodes is not None and self.nodes.live(self.ledger.read())):
             self.attempts.stop_all()
+            if self.nodes is not None:
+                await self.nodes.stop_all()
             checkpoint("down.wished")
             self._woken.clear()
             await self._sleep(None)
@@ -247,7 +264,7 @@ class Daemon:
     async def _dispatch(self, board: Board) -> float | None:
         if self.ending:
             return None
-        running = self.attempts.count(board)
+        running = self._running(board)
         start = partial(self._dispatcher.start, board, running, self.most_agents, self.orders.only)
         again = await self.troubles.attempt(STARTING, start, BRISK)
         await self.troubles.observe("fetching", self._dispatcher.stale_because, self.site.config.landing_branch)
@@ -261,6 +278,8 @@ class Daemon:
         if self.inquest.goes_on or any(trouble.what in ESSENTIAL for trouble in self.troubles.book.open):
             return False
         queue = self.ledger.board.queue
+        if self.nodes is not None and self.nodes.is_busy(self.ledger.board):
+            return False
         # Whatever runs without a drive of ours is on a host that we cannot reach.
         elsewhere = bool(queue.running)
         stuck = queue.frozen or queue.paused or queue.halted is not None or queue.draining_since is not None

@@ -1,7 +1,8 @@
-"""The daemon's hand on the log: its lease, its board, and writes that carry its generation."""
+"""The hand of the daemon, or of a node's deputy, on the log: a lease, a board, and writes that carry a generation."""
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from paddock.core.board import DAEMON_LEASE, Board
 from paddock.core.errors import PaddockError
@@ -9,6 +10,7 @@ from paddock.core.events import Draft, Event, Record
 from paddock.core.ids import TaskId
 from paddock.core.lead import Succeeded
 from paddock.core.leases import decisions, lease
+from paddock.core.nodes.tenure import node_lease
 from paddock.fleet.clock import SYSTEM_CLOCK, WallClock, stamp
 from paddock.fleet.lead import DaemonLead
 from paddock.fleet.seat import LeaderSeat
@@ -23,19 +25,38 @@ Decision = Callable[[Board], Sequence[Draft]]
 
 
 class AlreadyRunning(PaddockError):
-    """Another daemon holds the lease and, as far as is known, is alive."""
+    """Another one holds the lease and, as far as is known, is alive."""
+
+
+@dataclass(frozen=True, slots=True)
+class Office:
+    """Whose lease it is, how its holder signs, and what people call one."""
+
+    lease: str
+    signature: str
+    title: str
+
+
+DAEMON = Office(DAEMON_LEASE, "daemon", "daemon")
+
+
+def deputy_of(node: str) -> Office:
+    return Office(node_lease(node), node_lease(node), f"deputy of node `{node}`")
 
 
 class Ledger:
     """Everything written through it is refused once another daemon has taken the lease. Everything else that is done
     is shown its `lead`."""
 
-    def __init__(self, store: Store, generation: int, clock: WallClock, seat: LeaderSeat) -> None:
+    def __init__(
+        self, store: Store, generation: int, clock: WallClock, seat: LeaderSeat, office: Office = DAEMON
+    ) -> None:
         self.generation = generation
+        self.office = office
         self.store = store
         self._clock = clock
         self._writer = GroupWriter(store)
-        self._author = Author("daemon", generation)
+        self._author = Author(office.signature, generation)
         self.lead = DaemonLead(generation, seat, clock, self._check_now, self._renew_now)
 
     def watch_room(self, tell: Callable[[str], None]) -> None:
@@ -82,57 +103,70 @@ class Ledger:
 
     def _renewal(self, board: Board) -> Sequence[Draft]:
         self._require_lease(board)
-        events = decisions.renew(board.leases, DAEMON_LEASE, self.generation, LEASE_SECONDS, self._clock.now())
+        events = decisions.renew(board.leases, self.office.lease, self.generation, LEASE_SECONDS, self._clock.now())
         return [Draft(event) for event in events] if not isinstance(events, lease.Stale) else []
 
-    async def keep_lease(self) -> None:
+    async def keep_lease(self, every_seconds: float = RENEW_SECONDS) -> None:
         while True:
-            await asyncio.sleep(RENEW_SECONDS)
+            await asyncio.sleep(every_seconds)
             await self.renew()
 
     def give_up(self) -> None:
         """Releases the lease, unless someone else has it by now."""
 
         def decide(board: Board) -> Sequence[Draft]:
-            events = decisions.release(board.leases, DAEMON_LEASE, self.generation, why="the daemon ended")
+            why = f"the {self.office.title} ended"
+            events = decisions.release(board.leases, self.office.lease, self.generation, why=why)
             return [Draft(event) for event in events] if not isinstance(events, lease.Stale) else []
 
         self.store.append(decide, self._author)
 
     def _require_lease(self, board: Board) -> None:
-        if board.daemon_generation != self.generation:
-            raise Succeeded(f"another daemon (generation {board.daemon_generation}) has taken over")
+        if self.office is DAEMON:
+            latest = board.daemon_generation
+        else:
+            latest = lease.latest_generation(board.leases, self.office.lease)
+        if latest != self.generation:
+            raise Succeeded(f"another {self.office.title} (generation {latest}) has taken over")
 
 
-def take_lead(store: Store, holder: lease.Holder, seat: LeaderSeat, clock: WallClock = SYSTEM_CLOCK) -> Ledger:
-    """The daemon's lease under a new generation. Raises AlreadyRunning, naming who has it.
+def take_lead(
+    store: Store,
+    holder: lease.Holder,
+    seat: LeaderSeat,
+    clock: WallClock = SYSTEM_CLOCK,
+    office: Office = DAEMON,
+    is_gone: Callable[[lease.Holder], bool] = is_certainly_gone,
+) -> Ledger:
+    """The lease under a new generation. Raises AlreadyRunning, naming who has it, unless that process `is_gone`.
 
     Nothing may be done by its lead before that has taken its `seat`.
     """
     taken: list[int] = []
+    name = office.lease
 
     def decide(board: Board) -> Sequence[Draft]:
         leases, gone = board.leases, []
-        held = leases.held.get(DAEMON_LEASE)
-        if held is not None and is_certainly_gone(held.holder):
-            gone = [lease.LeaseReleased(DAEMON_LEASE, held.generation, "its process is gone")]
+        held = leases.held.get(name)
+        if held is not None and is_gone(held.holder):
+            gone = [lease.LeaseReleased(name, held.generation, "its process is gone")]
             leases = lease.evolve(leases, gone[0], clock.now())
-        answer = decisions.acquire(leases, DAEMON_LEASE, holder, LEASE_SECONDS, clock.now())
+        answer = decisions.acquire(leases, name, holder, LEASE_SECONDS, clock.now())
         if not isinstance(answer, decisions.Granted):
-            raise _already_running(answer.blockers[0])
+            raise _already_running(office, answer.blockers[0])
         taken[:] = [answer.generation]
         return [Draft(event) for event in (*gone, *answer.events)]
 
     noted = clock.boottime()
-    store.append(decide, Author("daemon"))
-    ledger = Ledger(store, taken[0], clock, seat)
+    store.append(decide, Author(office.signature))
+    ledger = Ledger(store, taken[0], clock, seat, office)
     ledger.lead.note_renewal(noted, LEASE_SECONDS)
     return ledger
 
 
-def _already_running(blocker: decisions.Blocker) -> AlreadyRunning:
-    holder = blocker.holder
-    words = f"a daemon is already running on this log: pid {holder.pid} on {holder.host}, since {stamp(blocker.since)}"
+def _already_running(office: Office, blocker: decisions.Blocker) -> AlreadyRunning:
+    holder, since = blocker.holder, stamp(blocker.since)
+    words = f"a {office.title} is already running on this log: pid {holder.pid} on {holder.host}, since {since}"
     if is_here(holder) and not is_in_sight(holder):
         left = max(1, round(blocker.expires_in_seconds))
         return AlreadyRunning(

@@ -2,23 +2,34 @@
 
 import asyncio
 import contextlib
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from msgspec.structs import replace
 
+from paddock.core.board import Board
 from paddock.core.lead import Succeeded
 from paddock.core.money.budget import DayCost
 from paddock.core.money.spending import day_of
 from paddock.fleet.attempts.progress import ProgressBook
 from paddock.fleet.attempts.runs import AttemptRuns
 from paddock.fleet.dispatch.gate import Gate
-from paddock.fleet.glance import NOTHING, RENEWED_SECONDS, Glance, cost_of_day, remove_glance, write_glance
+from paddock.fleet.glance import NOTHING, RENEWED_SECONDS, AgentGlance, Glance, cost_of_day, remove_glance, write_glance
 from paddock.fleet.ledger import Ledger
 from paddock.fleet.samples import Sample, SampleFile
 from paddock.fleet.site import Site
 
 LOOK_SECONDS = 1.0
+
+
+class Elsewhere(Protocol):
+    """The agents on other machines, as these tell of them."""
+
+    def agents(self) -> dict[str, AgentGlance]: ...
+
+    def count(self, board: Board) -> Counter[str]: ...
 
 
 @dataclass
@@ -30,6 +41,7 @@ class Lookout:
     gate: Gate
     attempts: AttemptRuns
     cap: Callable[[], int]
+    elsewhere: "Elsewhere | None" = None
     _told: Glance = NOTHING
     _looked_at: float = field(default=float("-inf"), init=False)
     _timer: asyncio.TimerHandle | None = field(default=None, init=False)
@@ -83,9 +95,13 @@ class Lookout:
     def _see(self) -> Glance:
         board, bound = self.ledger.board, self.gate.bound
         running, cap = self.attempts.count(board), self.cap()
+        agents = self._progress.look(board, self.attempts.by_task)
+        if self.elsewhere is not None:
+            running += self.elsewhere.count(board)
+            agents |= self.elsewhere.agents()
         return Glance(
             at=self.site.clock.now(),
-            agents=self._progress.look(board, self.attempts.by_task),
+            agents=agents,
             running=running.total(),
             cap=cap,
             most=self.gate.bears(board, running, cap),

@@ -9,6 +9,7 @@ from paddock.core.errors import PaddockError
 from paddock.core.events import TurnEnded
 from paddock.core.ids import AttemptId, TaskId
 from paddock.core.intent.resurrection import AttemptLoss, Plight, Revival, Revived, find_revivals, resurrect
+from paddock.core.nodes.tenure import is_tended, node_of
 from paddock.core.summary import TurnSummary
 from paddock.core.tasks.task import Attempt
 from paddock.fleet.attempts.holding import is_left
@@ -52,7 +53,7 @@ def survey(workspace: Workspace, board: Board, among: Sequence[TaskId] | None = 
     runs = (
         []
         if among is not None
-        else [one for one in board.queue.running.values() if _is_far(site, one.host, one.host_id)]
+        else [one for one in board.queue.running.values() if _is_far(site, board, one.host, one.host_id)]
     )
     hosts = tuple(dict.fromkeys((*far, *(run.host for run in runs))))
     casualties = tuple(Casualty(one, _what_is_lost(site, one)) for one in revived)
@@ -66,16 +67,20 @@ def bring_back(workspace: Workspace, wreck: Wreck) -> None:
     workspace.record(lambda board: resurrect(board, wreck.losses, now, names, wreck.runs, wreck.hosts))
 
 
-def _is_far(site: Site, host: str, host_id: str) -> bool:
+def _is_far(site: Site, board: Board, host: str, host_id: str) -> bool:
+    """Out of reach, and not a node that somebody looks after."""
+    node = node_of(host_id)
+    if node is not None and is_tended(board, node, site.clock.now()):
+        return False
     return not site.sessions.reaches(Host(host, host_id))
 
 
 def _loss(site: Site, board: Board, attempt: Attempt, *, driven: bool) -> AttemptLoss | None:
     """Where a daemon looks after attempts of this host, it has seen what became of them."""
-    if _is_far(site, attempt.host, attempt.host_id):
+    if _is_far(site, board, attempt.host, attempt.host_id):
         ended = _end(site, board, attempt, "its host is gone") if attempt.turn_open else None
         return AttemptLoss(Plight.ELSEWHERE, ended, _head(site, attempt))
-    if driven:
+    if driven or node_of(attempt.host_id) is not None:
         return None
     if attempt.held is not None:
         return AttemptLoss(Plight.GONE) if is_left(site, attempt.held) else None

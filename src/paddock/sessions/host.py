@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import NamedTuple
 from zlib import crc32
 
+from paddock.core.board import NODE_LEASES
 from paddock.core.leases.lease import Holder
 from paddock.sessions.identity import (
     HAS_PROCFS,
@@ -24,7 +25,8 @@ from paddock.sessions.identity import (
 )
 
 HOST_VARIABLE = "PADDOCK_HOST"
-"""Names this place where nothing else about it stays, or where it takes over from a host that is gone."""
+"""Names this place where nothing else about it stays, or where it takes over from a host that is gone. `node:NAME` is
+the place of a node's deputy."""
 FIRST_PID_SPACE = "4026531836"  # PROC_PID_INIT_INO of Linux; a container has another
 
 
@@ -37,7 +39,7 @@ class Host(NamedTuple):
 
 def this_host() -> Host:
     if named := os.environ.get(HOST_VARIABLE, ""):
-        return Host(named, named)
+        return Host(named.removeprefix(NODE_LEASES), named)
     name = os.uname().nodename
     return Host(name, _machine_id() or name)
 
@@ -66,6 +68,8 @@ def is_this_host(host: Host) -> bool:
     here = this_host()
     if host.id == here.id or not host.name:
         return True
+    if NODE_LEASES in (host.id[: len(NODE_LEASES)], here.id[: len(NODE_LEASES)]):
+        return False  # a node's work is its deputy's, also on the machine of the daemon
     known_by_name = not host.id or HOST_VARIABLE in os.environ
     return known_by_name and host.name == here.name
 
@@ -95,6 +99,19 @@ def is_certainly_gone(holder: Holder) -> bool:
     if holder.boot_id != current_boot():
         return holder.host == this_host().name and bool(_machine_id())
     return not same_process(_identity(holder))
+
+
+def has_left(holder: Holder) -> bool:
+    """Whether its process has certainly ended, whatever this place is called: it was one of this boot and this pid
+    namespace. Of another boot nobody can tell whether it was of this machine."""
+    seen_from_here = holder.boot_id == current_boot() and holder.pid_space == current_space()
+    return bool(holder.pid) and seen_from_here and not same_process(_identity(holder))
+
+
+def is_at_work(sign: str) -> bool:
+    """Whether the process that has left this sign of life here still runs."""
+    identity = ProcessIdentity.from_text(sign)
+    return identity is not None and same_process(identity)
 
 
 def sign_of_life() -> str:

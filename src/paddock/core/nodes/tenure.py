@@ -10,6 +10,7 @@ from paddock.core.leases.lease import Lease, Leases, latest_generation, log_time
 
 
 def node_lease(node: str) -> str:
+    """Also the `host_id` of whatever runs there."""
     return f"{NODE_LEASES}{node}"
 
 

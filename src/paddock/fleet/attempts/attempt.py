@@ -9,6 +9,7 @@ import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Protocol
 
 from msgspec import structs
 
@@ -69,7 +70,6 @@ from paddock.fleet.attempts.turn import (
 from paddock.fleet.attempts.verdict import Judging, judge_attempt
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.dispatch.claims import renew_leases
-from paddock.fleet.dispatch.gate import Gate
 from paddock.fleet.ledger import Decision, Ledger
 from paddock.fleet.results import hear_inputs
 from paddock.fleet.site import Site
@@ -79,6 +79,14 @@ from paddock.git.worktrees.furnish import Worktree
 from paddock.git.worktrees.release import Secured
 
 
+class Ear(Protocol):
+    """Who learns from what agents at work are told, and from how they end: the gate, or who passes it on to that."""
+
+    def hear(self, account: str, entry: TraceEntry, *, is_first: bool) -> None: ...
+
+    def hear_end(self, engine: str, task: str, started: float, end: AttemptEnded) -> None: ...
+
+
 @dataclass
 class Crew:
     """What the runs of all attempts share."""
@@ -86,7 +94,7 @@ class Crew:
     site: Site
     ledger: Ledger
     sweeper: Sweeper
-    gate: Gate
+    gate: Ear
     stirred: Callable[[], None] = lambda: None
     """Called for every step of an agent."""
     failed: Callable[[], None] = lambda: None

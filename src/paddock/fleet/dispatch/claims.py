@@ -12,6 +12,7 @@ from paddock.core.ids import AttemptId, TaskId, attempt_id, branch_name
 from paddock.core.leases import decisions, lease
 from paddock.core.money.budget import Cost, OverBudget
 from paddock.core.money.spending import Spending, reserve_start
+from paddock.core.nodes.tenure import node_lease, node_of
 from paddock.core.tasks.conversations import continued_attempt, resumable_session
 from paddock.core.tasks.task import Attempt, Phase, Task
 from paddock.fleet.attempts.folders import can_have_folder, folder_user
@@ -21,6 +22,7 @@ from paddock.fleet.dispatch.pricing import expected_cost
 from paddock.fleet.dispatch.warm_session import Link, Links, is_awaited, sessions_at_work, warm_session
 from paddock.fleet.review.starts import claim_review
 from paddock.fleet.site import Site
+from paddock.sessions.host import Host
 
 LEASE_MARGIN_SECONDS = 600.0
 
@@ -35,6 +37,12 @@ class Claims:
     now: float
     starts: Mapping[TaskId, str] = field(default_factory=dict)
     """Where forks begin that do not begin at main."""
+    nodes: Mapping[TaskId, str] = field(default_factory=dict)
+    """The node of each task that is to run on one; the others run here."""
+
+    def host_of(self, site: Site, task: TaskId) -> Host:
+        node = self.nodes.get(task)
+        return site.sessions.host if node is None else Host(node, node_lease(node))
 
 
 def claim_tasks(site: Site, board: Board, claims: Claims) -> list[Draft]:
@@ -45,7 +53,7 @@ def claim_tasks(site: Site, board: Board, claims: Claims) -> list[Draft]:
     for name, account in claims.accounts.items():
         task = board.task(name)
         if task.phase is Phase.REVIEWING:
-            review = claim_review(site, board, task, account, claims.now)
+            review = claim_review(site, board, task, account, claims.now, claims.host_of(site, name))
             reserved = _reserve(spending, task, review, claims.now) if review is not None else None
             if review is not None and reserved is not None:
                 spending = reserved
@@ -111,8 +119,12 @@ def _claim(site: Site, board: Board, task: Task, account: str, claims: Claims) -
     cost = expected_cost(site, board, task, engine, claims.now)
     resumed = continued if continued is not None and continued.engine == engine else warm
     session = resumable_session(resumed) if resumed is not None else None
+    host = claims.host_of(site, task.id)
+    if resumed is not None and not _is_at(resumed, host):
+        session = None  # it is on another machine
     resumed = resumed if session is not None else None
     forked = forked_conversation(site, board, task, engine) if continued is None else None
+    forked = forked if forked is not None and _is_at(forked.origin, host) else None
     if forked is not None:
         resumed, session = forked.origin, forked.session
     event = AttemptStarted(
@@ -121,8 +133,8 @@ def _claim(site: Site, board: Board, task: Task, account: str, claims: Claims) -
         branch=task.branch or branch_name(task.id, task.title, site.label),
         agent=task.agent,
         model=site.model_of(task, engine) or None,
-        host=site.sessions.host.name,
-        host_id=site.sessions.host.id,
+        host=host.name,
+        host_id=host.id,
         worktree=resumed.worktree if resumed is not None and forked is None else "",
         memory=resumed.memory if resumed is not None else "",
         continues=continued.id if continued else None,
@@ -137,6 +149,12 @@ def _claim(site: Site, board: Board, task: Task, account: str, claims: Claims) -
         fork=forked is not None or (resumed is not None and resumed.fork),
     )
     return Draft(event, task=task.id, attempt=attempt_id(task.id, task.newest + 1))
+
+
+def _is_at(attempt: Attempt, host: Host) -> bool:
+    """Whether its conversation is on that machine, as far as nodes are concerned: any other is thought to be here."""
+    node = node_of(attempt.host_id)
+    return node == node_of(host.id)
 
 
 def _take_leases(

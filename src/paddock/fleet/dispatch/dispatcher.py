@@ -4,6 +4,8 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from math import inf
+from typing import Protocol
 
 from paddock.core.admission.admit import Admission, LimitedBy, Refusal
 from paddock.core.board import Board
@@ -39,11 +41,23 @@ HELD_UP_BY_OTHERS = frozenset({LimitedBy.GROUP, LimitedBy.GROUP_BUDGET, LimitedB
 """What ends in another repository, of which the own log tells nothing."""
 CANDIDATES_PER_SLOT = 4
 INQUEST_SECONDS = 1.0
+SLOT_SECONDS = 1.0
+"""Until it is asked again whether a node has a slot."""
 SHOW_SECONDS = 0.25
 """How often a full fleet re-examines waiting tasks: none can start, it only updates the reasons."""
 
 Wait = tuple[str, float | None]
 """Why a task waits, and until when at most."""
+
+
+class Placement(Protocol):
+    """Where agents run on other machines: slots there, and the commits that they begin at."""
+
+    async def place(self, board: Board, tasks: Iterable[TaskId]) -> tuple[dict[TaskId, str], dict[TaskId, str]]:
+        """The node of each task that has a slot now, and why the others have none."""
+
+    async def send(self, board: Board, main: str, names: Iterable[TaskId], others: Iterable[str] = ()) -> None:
+        """Has the nodes find what these tasks begin at: main, and whatever else."""
 
 
 @dataclass
@@ -52,6 +66,7 @@ class Dispatcher:
     ledger: Ledger
     gate: Gate
     inquest: Inquest
+    nodes: "Placement | None" = None
     links: dict[TaskId, Link] = field(default_factory=dict)
     linked_for: tuple[object, ...] = ()
     stale_because: str = ""
@@ -86,6 +101,10 @@ class Dispatcher:
         times = [plan.wake_at, *(until for _, until in waiting.values())]
         lets_go = sight is not None and sight.may_let_go
         again = _ask_again(admission.refusals, [at for at in times if at is not None], now, others=lets_go)
+        hosts = await self._place(board, accounts)
+        if self.nodes is not None and len(hosts) < len(accounts):
+            accounts = {name: account for name, account in accounts.items() if name in hosts}
+            again = min(now + SLOT_SECONDS, again or inf)
         if not accounts:
             return again
         try:
@@ -99,18 +118,31 @@ class Dispatcher:
         checkpoint("dispatch.decided")
         if group is not None:
             accounts = await self._set_aside(group, admission, accounts)
-        claims = Claims(accounts, self.links, tip, now, starts)
+        if self.nodes is not None:
+            await self.nodes.send(board, tip, accounts, starts.values())
+        claims = Claims(accounts, self.links, tip, now, starts, hosts)
         await self.ledger.record(lambda fresh: claim_tasks(self.site, fresh, claims))
         checkpoint("dispatch.claimed")
         if group is not None:
             await group.tell(self.ledger.board, self.gate.controls)
-        return again if len(accounts) == len(admission.starts) else now + ASK_SECONDS
+        return again if len(accounts) == len(admission.starts) else min(now + ASK_SECONDS, again or inf)
+
+    async def _place(self, board: Board, accounts: Mapping[TaskId, str]) -> dict[TaskId, str]:
+        """The node of each task for which one has a slot; nothing where all agents run here."""
+        if not accounts or self.nodes is None:
+            return {}
+        hosts, unplaced = await self.nodes.place(board, accounts)
+        if unplaced:
+            self.gate.waiting.update((str(name), reason) for name, reason in unplaced.items())
+            self.gate.show()
+        return hosts
 
     async def _set_aside(
         self, group: Membership, admission: Admission, accounts: dict[TaskId, str]
     ) -> dict[TaskId, str]:
         """Those of the admitted for which the group has room in the very moment that this is written down there."""
-        wanted = [Wanted(start.attempt, start.account, start.cost) for start in admission.starts]
+        starts = (one for one in admission.starts if one.attempt.partition(".")[0] in accounts)
+        wanted = [Wanted(start.attempt, start.account, start.cost) for start in starts]
         dropped = await group.set_aside(self.ledger.board, self.gate.controls, wanted)
         reasons = {attempt.partition(".")[0]: unfit.reason for attempt, unfit in dropped.items()}
         if reasons:
@@ -143,7 +175,7 @@ class Dispatcher:
         self, board: Board, tasks: list[Task], room: int, now: float
     ) -> tuple[list[Task], dict[TaskId, Wait]]:
         """Those that wait neither for another's session or folder nor for another's lease, and why the rest wait."""
-        if self.site.config.limits.inline:
+        if self.site.config.limits.inline and self.nodes is None:
             self._link(board, [task for task in tasks if not task.role.only_reads], room)
         found = ((task.id, self._waits_for(board, task, now)) for task in tasks)
         waiting = {name: wait for name, wait in found if wait is not None}

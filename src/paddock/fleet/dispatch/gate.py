@@ -329,7 +329,7 @@ def take_snapshot(
         ledger=board.spending.ledger,
         day=day_of(now),
         cap=cap,
-        host=known.host,
+        host=known.host if site.config.sessions.runner == "local" else None,
         adapts_to_load=limits.adapt_to_load,
         floor=Floor(disk_bytes=floor.free_bytes, inodes=floor.free_inodes),
         agent_memory_bytes=limits.agent_memory_mb * 1024 * 1024,

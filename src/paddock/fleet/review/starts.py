@@ -15,6 +15,7 @@ from paddock.core.tasks.vocabulary import Role
 from paddock.fleet.dispatch.pricing import expected_cost
 from paddock.fleet.review.policy import Reviewer, find_reviewer, review_policy
 from paddock.fleet.site import Site
+from paddock.sessions.host import Host
 
 
 def due_reviews(site: Site, board: Board, now: float, most: int, only: Collection[TaskId] | None) -> list[Task]:
@@ -45,7 +46,7 @@ def for_reviewer(task: Task, reviewer: Reviewer) -> Task:
     return replace(task, agent=reviewer.name, engine=reviewer.engine, kind=REVIEWING, paths=(), inbox=())
 
 
-def claim_review(site: Site, board: Board, task: Task, account: str, now: float) -> Draft | None:
+def claim_review(site: Site, board: Board, task: Task, account: str, now: float, host: Host) -> Draft | None:
     """The claim of the reviewer whose turn it is; None if meanwhile it is nobody's."""
     reviewer = due_reviewer(site, board, task, now)
     if reviewer is None or task.head is None or task.branch is None:
@@ -57,8 +58,8 @@ def claim_review(site: Site, board: Board, task: Task, account: str, now: float)
         branch=task.branch,
         agent=reviewer.name,
         model=reviewer.model or None,
-        host=site.sessions.host.name,
-        host_id=site.sessions.host.id,
+        host=host.name,
+        host_id=host.id,
         account=account,
         reserved_usd=cost.money,
         reserved_tokens=cost.tokens,

@@ -1,16 +1,24 @@
 """A fleet in the process of whoever asked for it: what comes before its daemon, and the daemon itself."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 
 from paddock.config.load import FILE_NAME
+from paddock.config.schema import Config
+from paddock.core.errors import PaddockError
+from paddock.fleet.attempts.attempt import Ear
 from paddock.fleet.chores import Chore
 from paddock.fleet.daemon import Daemon, Orders
 from paddock.fleet.desk.office import DeskOffice
 from paddock.fleet.fence_note import write_note
 from paddock.fleet.fences import describe_fences, require_fences
 from paddock.fleet.ledger import Ledger
+from paddock.fleet.nodes.cluster import Cluster
+from paddock.fleet.nodes.director import NodeDirector
+from paddock.fleet.nodes.exchange import Exchange
 from paddock.fleet.service.settings import SettingsFile
 from paddock.fleet.site import Site
+from paddock.fleet.troubles import Troubles
 from paddock.fleet.workspace import Workspace
 
 
@@ -34,4 +42,33 @@ def make_daemon(workspace: Workspace, ledger: Ledger, orders: Orders, chores: Se
         desks=DeskOffice(workspace.site),
         tells_people=True,
         chores=chores,
+        recruit=_recruit(workspace) if workspace.config.sessions.runner == "ray" else None,
     )
+
+
+def _recruit(workspace: Workspace) -> Callable[[Ledger, Ear, Troubles], NodeDirector]:
+    """Raises PaddockError where agents cannot run on nodes."""
+    require_cluster(workspace.config)
+    site, sessions = workspace.site, workspace.config.sessions
+    remote = sessions.remote or workspace.config.land.remote or "origin"
+
+    def recruit(ledger: Ledger, ear: Ear, troubles: Troubles) -> NodeDirector:
+        exchange = Exchange(site.repo, remote, site.log_identity)
+        exchange.url()
+        cluster = Cluster(sessions.address, site.log_identity, site.state_dir)
+        return NodeDirector(workspace, site, ledger, cluster, exchange, ear, troubles)
+
+    return recruit
+
+
+def require_cluster(config: Config) -> None:
+    """Raises PaddockError where what nodes need is not configured or installed."""
+    if not config.store.url:
+        raise PaddockError(
+            '`[sessions] runner = "ray"` needs a log that every node reaches, and this one is a file of this machine',
+            "move it to PostgreSQL: `paddock store migrate --to postgresql://…`",
+        )
+    if find_spec("ray") is None:
+        raise PaddockError(
+            "Ray is not installed", "install it with `pip install 'paddock[ray]'`, here and on the nodes"
+        )
