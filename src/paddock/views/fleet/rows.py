@@ -135,9 +135,7 @@ def view_accounts(
 ) -> dict[str, AccountRow]:
     """Of every account that was ever drawn on, the busiest first."""
     names = dict.fromkeys((*running, *controls.accounts))
-    by_name = {
-        rung.on: rung for rung in rungs if rung.on in names and rung.by not in ELSEWHERE_SHOWN
-    }
+    by_name = {rung.on: rung for rung in rungs if rung.on in names and rung.by not in ELSEWHERE_SHOWN}
     order = sorted(names, key=lambda name: (-running.get(name, 0), name))
     return {
         name: _view_account(name, by_name.get(name), controls.accounts.get(name) or Account(), running, bound, now)
