@@ -1,20 +1,15 @@
 """A repository whose fleet runs on the nodes of a real Ray cluster, with its log in a real PostgreSQL: on one machine,
 each node with a folder of its own."""
 
-import os
 import shutil
-import subprocess
 import tempfile
-import uuid
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from paddock.core.board import Board
-from paddock.sessions.host import is_at_work
-from paddock.sessions.hints import read_hint
 from paddock.fleet.nodes.home import DeputyNote
+from paddock.sessions.hints import read_hint
+from paddock.sessions.host import is_at_work
 from tests.fleet.yard import Yard
 
 STORE_MEMORY = 80 * 2**20
@@ -61,7 +56,7 @@ class RayCluster:
         self._cluster.remove_node(self.nodes.pop(name), allow_graceful=False)
 
     def close(self) -> None:
-        self._cluster.shutdown()
+        self._cluster.shutdown()  # type: ignore[no-untyped-call]
         shutil.rmtree(self.folder, ignore_errors=True)
 
 

@@ -14,7 +14,7 @@ from tests.views.eyes import LedgerEye, workspace_in
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     workspace = workspace_in(tmp_path_factory.mktemp("spend") / "harbor")
     workspace.state_dir.mkdir(parents=True)
-    SqliteStore(workspace.log, create=True).close()
+    SqliteStore(workspace.log.file, create=True).close()
     return workspace
 
 

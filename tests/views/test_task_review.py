@@ -34,7 +34,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     """With a log of its own, which nothing is read from: only the folder of a fleet is."""
     workspace = workspace_in(tmp_path_factory.mktemp("review") / "harbor", CONFIG)
     workspace.state_dir.mkdir(parents=True, exist_ok=True)
-    with closing(SqliteStore(workspace.log, create=True)) as store:
+    with closing(SqliteStore(workspace.log.file, create=True)) as store:
         store.append(lambda _: [ev.Draft(ev.TaskAdded("a", "b"), TaskId("t1"))], Author("ana"))
     return workspace
 

@@ -44,7 +44,7 @@ class Threads:
 def workspace(tmp_path: Path) -> Workspace:
     workspace = workspace_in(tmp_path)
     workspace.state_dir.mkdir(parents=True, exist_ok=True)
-    with closing(SqliteStore(workspace.log, create=True)) as store:
+    with closing(SqliteStore(workspace.log.file, create=True)) as store:
         store.append(lambda _: [Draft(TaskAdded("Parse durations", "All of them."), task=task_id(1))], ANA)
     return workspace
 
@@ -85,7 +85,7 @@ def test_a_page_is_told_what_came_between_the_first_look_and_its_stream(
 ) -> None:
     async def open_page() -> bytes:
         prepared = await broadcast.prepare(["board"], threads.read)
-        with closing(SqliteStore(workspace.log)) as store:
+        with closing(SqliteStore(workspace.log.file)) as store:
             store.append(lambda _: [Draft(TaskEdited(title="Parse dates"), task=task_id(1))], ANA)
         with broadcast.watched(["board"], prepared) as [channel]:
             return channel.since(None)[0]
@@ -119,7 +119,7 @@ def test_a_page_that_knows_more_than_was_looked_at_gets_no_record_twice(
     news = asyncio.Event()
 
     def write(title: str) -> int:
-        with closing(SqliteStore(workspace.log)) as store:
+        with closing(SqliteStore(workspace.log.file)) as store:
             store.append(lambda _: [Draft(TaskEdited(title=title), task=task_id(1))], ANA)
             return store.head()
 

@@ -43,15 +43,14 @@ def find_desk(arguments: list[str]) -> Path | None:
 def _is_elsewhere(directory: Path) -> bool:
     """Whether it is in a repository with a log, or in one that is not what the worker was given to work in."""
     from paddock.git.repo import discover
-    from paddock.store.location import has_log, has_remains, log_of
+    from paddock.store.location import is_at_home
 
     try:
         repo = discover(directory)
     except (PaddockError, OSError):
         return False
     own = os.environ.get("PADDOCK_WORKTREE", "")
-    log = log_of(repo)
-    return has_log(log) or has_remains(log) or bool(own and repo.top != Path(own).resolve())
+    return is_at_home(repo) or bool(own and repo.top != Path(own).resolve())
 
 
 class AtDesk:

@@ -13,6 +13,7 @@ from paddock.core.events import LogCreated, Record
 from paddock.core.ids import printable
 from paddock.git.repo import Repo
 from paddock.store.location import has_log, log_of, open_store, require_known
+from paddock.store.place import LogPlace
 from paddock.store.protocol import Author, Decide, LogUnusable, Query, Store
 
 if TYPE_CHECKING:
@@ -63,10 +64,10 @@ class Workspace:
         """Where `paddock.toml` is looked for: the main working tree, whichever worktree we are in."""
         return self.repo.main or self.repo.top or self.repo.common_dir
 
-    @property
-    def log(self) -> Path:
-        """Where the log is; what is there only the store knows."""
-        return log_of(self.repo)
+    @cached_property
+    def log(self) -> LogPlace:
+        """Where the log is; what is there only the store knows. Raises Misuse."""
+        return log_of(self.repo, self.settings)
 
     @property
     def has_log(self) -> bool:
@@ -74,7 +75,7 @@ class Workspace:
 
     @property
     def state_dir(self) -> Path:
-        return self.log.parent
+        return self.log.state_dir
 
     @cached_property
     def site(self) -> "Site":
@@ -209,11 +210,11 @@ class Workspace:
                 store.append(lambda board: note_refusal(board, worker, request), self.author)
 
     def _require_log(self) -> None:
-        if self.has_log:
+        if self.log.is_shared or self.has_log:  # a shared one says itself that it is not there
             return
         if not self.repo.common_dir.is_dir():
             raise LogUnusable(f"the repository `{self.top}` was moved or deleted", "start this again where it is now")
-        require_known(self.repo)
+        require_known(self.log, self.repo)
         hint = "run `paddock init` there"
         if self.repo.git("config", "--get", "remote.origin.url", check=False).ok:
             hint += "; if `origin` has a log, init fetches it, and so does `paddock log fetch`"

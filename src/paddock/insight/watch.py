@@ -19,7 +19,7 @@ from paddock.insight.dataset.trouble import DatasetDamaged
 from paddock.insight.dataset.writer import DatasetWriter
 from paddock.insight.look import Decide, Look, Observe
 from paddock.insight.selection import Selection
-from paddock.store.location import log_of, open_store
+from paddock.store.location import log_at, open_store
 from paddock.store.protocol import Store
 
 WAIT_SECONDS = 1.0
@@ -156,7 +156,8 @@ class Watch:
 
     def _open_store(self) -> Store:
         if self._store is None:
-            self._store = open_store(log_of(self._site.repo), read_only=True)
+            store = self._site.config.store
+            self._store = open_store(log_at(self._site.repo, store.url, store.schema), read_only=True)
         return self._store
 
     def _open_follower(self) -> FleetFollower:

@@ -1,27 +1,42 @@
 """Where a repository's log is, and how it is opened. Only `store` knows what it is kept in."""
 
 import os
+from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from paddock.core.errors import PaddockError
 from paddock.git.checkpoints import Checkpoint, no_checkpoint
 from paddock.git.repo import ABSENT, RefMove, Repo
 from paddock.store.place import LogPlace
-from paddock.store.protocol import Store
-from paddock.store.sqlite import SqliteStore
+from paddock.store.protocol import LogUnusable, Store
+from paddock.store.settings import read_store_keys
 from paddock.store.trouble import ROOM_BYTES
 from paddock.store.witness import read_witness, witness_path
 
+if TYPE_CHECKING:
+    from paddock.store.postgres import PostgresStore
+
 _REFS = "refs/paddock/"
 _KEPT = f"{_REFS}kept"
+NEEDS = "pip install 'paddock[postgres]'"
 
 
-def log_of(repo: Repo) -> Path:
-    return repo.common_dir / "paddock" / "log.db"
+def log_of(repo: Repo, settings: Sequence[str] = ()) -> LogPlace:
+    """As [store] says in `paddock.toml`, the environment and `settings`. Raises Misuse."""
+    keys = read_store_keys(repo.main or repo.top or repo.common_dir, settings)
+    return log_at(repo, keys.url, keys.schema)
+
+
+def log_at(repo: Repo, url: str, schema: str) -> LogPlace:
+    """In the database at `url`; in a file of the repository without one."""
+    folder = repo.common_dir / "paddock"
+    return LogPlace(folder / f"shared-{schema}", url, schema) if url else LogPlace(folder / "log.db")
 
 
 def open_store(
-    location: Path,
+    location: LogPlace | Path,
     *,
     create: bool = False,
     announce: bool = True,
@@ -31,9 +46,22 @@ def open_store(
 ) -> Store:
     """Raises LogUnusable. `create` makes the log if there never was one; without `announce` it stays empty, for a
     mirror to fill, and may take the place of one that is gone. `labelled`: see `LogCreated`. `patience_seconds` is for
-    one that another program has locked."""
+    one that another program has locked, or whose server is away. A path is that of a log in a file."""
+    place = location if isinstance(location, LogPlace) else LogPlace(location)
+    if place.is_shared:
+        opened = postgres_store()
+        return opened(
+            place,
+            create=create,
+            announce=announce,
+            labelled=labelled,
+            read_only=read_only,
+            lock_timeout_seconds=patience_seconds,
+        )
+    from paddock.store.sqlite import SqliteStore
+
     return SqliteStore(
-        location,
+        place.file,
         create=create,
         announce=announce,
         labelled=labelled,
@@ -42,26 +70,67 @@ def open_store(
     )
 
 
-def has_log(location: Path) -> bool:
-    return location.exists()
+def postgres_store() -> "type[PostgresStore]":
+    """Raises LogUnusable where what it needs is not installed."""
+    try:
+        from paddock.store.postgres import PostgresStore
+    except ImportError as error:
+        if not (error.name or "").startswith("psycopg") and "libpq" not in str(error):
+            raise
+        raise LogUnusable(
+            f"[store] url names a PostgreSQL database, and the package `psycopg` is not installed: {error}",
+            f"run `{NEEDS}`",
+        ) from None
+    return PostgresStore
 
 
-def require_known(repo: Repo) -> None:
-    """Raises LogGone where there is no log, but something is left of one."""
-    location = log_of(repo)
-    if not has_log(location) and (has_remains(location) or _refs_of_log(repo)):
+def has_log(place: LogPlace) -> bool:
+    """Asks the server where this machine does not know already that there is one. Raises LogUnusable if it is away."""
+    if not place.is_shared:
+        return place.file.exists()
+    from paddock.store.protocol import LogMissing
+
+    try:
+        open_store(place, read_only=True).close()
+    except LogMissing:
+        return False
+    return True
+
+
+def require_known(place: LogPlace, repo: Repo) -> None:
+    """Raises LogGone where there is no log, but something is left of one; LogMoved where it is elsewhere now."""
+    if has_log(place):
+        return
+    if place.is_shared:
+        kept = log_at(repo, "", "").file
+        if kept.exists():
+            raise LogUnusable(
+                f"there is no log at `{place}`, and one in the file `{kept}`",
+                "move it there: `paddock store migrate --to URL`, with the address that paddock.toml has",
+            )
+        return
+    from paddock.store.moved import refuse_moved
+
+    refuse_moved(place)
+    if has_remains(place) or _refs_of_log(repo):
         from paddock.store.loss import log_gone
 
-        raise log_gone(LogPlace(location), read_witness(location))
+        raise log_gone(place, read_witness(place.file))
 
 
-def has_remains(location: Path) -> bool:
-    return Path(f"{location}-wal").exists() or witness_path(location).exists()
+def has_remains(place: LogPlace) -> bool:
+    return Path(f"{place.file}-wal").exists() or witness_path(place.file).exists()
+
+
+def is_at_home(repo: Repo) -> bool:
+    """Whether a fleet keeps its files in this repository, wherever its log is."""
+    file = log_at(repo, "", "").file
+    return file.exists() or has_remains(LogPlace(file)) or any(repo.common_dir.glob("paddock-*.witness"))
 
 
 def had_log(repo: Repo) -> bool:
     """Whether names of another log's are in use here: its branches, or what is kept of a retired one."""
-    witness = witness_path(log_of(repo))
+    witness = witness_path(log_of(repo).file)
     return any(witness.parent.glob(f"{witness.name}.*")) or bool(repo.refs("refs/heads/paddock"))
 
 
@@ -70,7 +139,7 @@ def retire_log(repo: Repo, checkpoint: Checkpoint = no_checkpoint) -> None:
 
     Its refs are kept below `refs/paddock/kept/log-IDENTITY`. May be killed anywhere and done again.
     """
-    location = log_of(repo)
+    location = log_of(repo).file
     witness, found = witness_path(location), read_witness(location)
     name = (found.identity if found is not None else "") or "unknown"
     moves = []
@@ -91,11 +160,32 @@ def _refs_of_log(repo: Repo) -> dict[str, str]:
     return {ref: sha for ref, sha in refs.items() if not ref.startswith((f"{_KEPT}/", f"{_REFS}fetched/"))}
 
 
-def has_room(location: Path) -> bool:
-    """Whether its disk has room for records."""
-    disk = os.statvfs(location.parent)
+def has_room(place: LogPlace) -> bool:
+    """Whether its disk has room for records, as far as can be seen from here."""
+    if place.is_shared:
+        return True
+    disk = os.statvfs(place.file.parent)
     return disk.f_bavail * disk.f_frsize >= ROOM_BYTES
 
 
-def log_bytes(location: Path) -> int:
-    return location.stat().st_size
+def log_bytes(place: LogPlace) -> int:
+    if not place.is_shared:
+        return place.file.stat().st_size
+    with closing(postgres_store()(place, read_only=True)) as store:
+        return store.bytes()
+
+
+def may_write(place: LogPlace) -> bool:
+    """Whether the system lets us; what a database allows is only known once it is asked for."""
+    return place.is_shared or os.access(place.file, os.W_OK)
+
+
+def identity_of(place: LogPlace) -> tuple[object, ...] | None:
+    """Another one where another file is in its place now; None where there is none."""
+    if place.is_shared:
+        return place.url, place.schema
+    try:
+        found = place.file.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

@@ -1,11 +1,30 @@
 """A log that was moved to another place: what is left behind says where it is, and takes no more records."""
 
+import json
+from pathlib import Path
+
 from paddock.core.ids import printable
 from paddock.store.place import LogPlace
 from paddock.store.protocol import LogMoved
 
 FILLING = "filling"
 """In place of a place: the log is just being moved here, and is not open yet."""
+
+
+def note_of(file: Path) -> Path:
+    """Beside a log in a file that was moved: where it is now."""
+    return file.with_name("log.moved")
+
+
+def refuse_moved(place: LogPlace) -> None:
+    """Raises LogMoved for a log in a file that is not there any more, but elsewhere."""
+    try:
+        moved = json.loads(note_of(place.file).read_text(encoding="utf-8"))["to"]
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError, LookupError, TypeError):
+        moved = "a database"
+    raise moved_away(place, str(moved))
 
 
 def moved_away(place: LogPlace, moved: str) -> LogMoved:

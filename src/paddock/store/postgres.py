@@ -370,6 +370,11 @@ class PostgresStore:
             connection.execute(self._sql.set_moved, (moved,))
             connection.execute("COMMIT")
 
+    def bytes(self) -> int:
+        """What the records and their indexes take on the server's disk."""
+        with self._explained:
+            return int(self._ask(self._sql.size)[0][0])
+
     def ask_server(self, question: LiteralString) -> tuple[Any, ...]:
         """One row about the server, not about the log; `question` is a constant of ours."""
         with self._explained:

@@ -71,6 +71,7 @@ class Statements:
             "%s::bytea[])), moved AS (UPDATE {schema}.head SET seq = %s, hash = %s) SELECT pg_notify(%s, '')"
         )
         self.set_moved = fill("UPDATE {schema}.head SET moved = %s")
+        self.size = fill("SELECT pg_total_relation_size(tableoid) FROM {schema}.events LIMIT 1")
         self.standing = fill("SELECT tableoid, moved, layout FROM {schema}.head")
 
     def select(self, conditions: str) -> sql.Composed:

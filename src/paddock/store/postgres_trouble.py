@@ -5,7 +5,7 @@ from psycopg import errors
 
 from paddock.core.ids import printable
 from paddock.store.place import LogPlace
-from paddock.store.protocol import LogFull, LogUnavailable, LogUnusable
+from paddock.store.protocol import LogFull, LogMissing, LogUnavailable, LogUnusable
 
 _LOCKED_OUT = (
     "password authentication failed",
@@ -96,8 +96,8 @@ def unreachable(error: psycopg.Error, place: LogPlace) -> LogUnusable:
     )
 
 
-def missing(place: LogPlace) -> LogUnusable:
-    return LogUnusable(
+def missing(place: LogPlace) -> LogMissing:
+    return LogMissing(
         f"there is no log at `{place}`",
         "run `paddock init` to create it; `paddock store schema` prints the SQL for whoever owns the database",
     )

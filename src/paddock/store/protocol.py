@@ -68,6 +68,10 @@ class LogFull(LogUnavailable):
     """There is no room to write: nothing was written, and there may be room later."""
 
 
+class LogMissing(LogUnusable):
+    """There is no log, and nothing says that there was one."""
+
+
 class LogMoved(LogUnusable):
     """The log was moved to another place; this is what was left behind."""
 

@@ -117,6 +117,10 @@ class SqliteStore:
 
     def _refuse_gone(self) -> None:
         """The log is looked for once more: somebody may have made it a moment ago."""
+        if not self.path.exists() and self.path.parent.exists():
+            from paddock.store.moved import refuse_moved
+
+            refuse_moved(self._place)
         if (witness := read_witness(self.path)) is None or self.path.exists():
             return
         from paddock.store.loss import log_gone

@@ -12,11 +12,11 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TypeVar
 
 from paddock.core.errors import PaddockError
 from paddock.fleet.workspace import Workspace
+from paddock.store.location import identity_of
 from paddock.store.protocol import LogUnusable, Store
 
 READERS = 3
@@ -152,12 +152,3 @@ class LogThreads:
         self._own.store = None
         with suppress(PaddockError, OSError):
             store.close()
-
-
-def identity_of(path: Path) -> tuple[int, int] | None:
-    """Of the file at this place now."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino

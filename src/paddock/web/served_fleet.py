@@ -11,12 +11,13 @@ from paddock.config.agents import FOLDERS
 from paddock.config.load import FILE_NAME
 from paddock.core.errors import Misuse
 from paddock.fleet.workspace import Workspace
+from paddock.store.location import identity_of
 from paddock.store.protocol import Store
 from paddock.views.metrics import LiveMetrics
 from paddock.views.sight import sight_of
 from paddock.web.broadcast import Broadcast
 from paddock.web.endpoint import Endpoint, KnownViews, Visit, WorkThread
-from paddock.web.log_threads import LogThreads, identity_of
+from paddock.web.log_threads import LogThreads
 from paddock.web.remembered import Remembered
 
 VIA = "web"

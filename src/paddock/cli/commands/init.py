@@ -155,7 +155,7 @@ def _has_no_log(workspace: Workspace) -> bool:
 def _refuse_lost_log(workspace: Workspace, *, new_log: bool) -> None:
     """A new log must not come into being where records were lost, unless a person says so."""
     if not new_log:
-        require_known(workspace.repo)
+        require_known(workspace.log, workspace.repo)
         return
     if not _has_no_log(workspace):
         raise PaddockError(

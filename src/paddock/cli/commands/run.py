@@ -30,7 +30,7 @@ from paddock.fleet.site import Site
 from paddock.fleet.workspace import Workspace
 from paddock.insight.chores import insight_chores
 from paddock.sessions.host import Host, this_process
-from paddock.store.location import log_of, require_known
+from paddock.store.location import require_known
 from paddock.store.protocol import LogUnusable, Store
 from paddock.views.notices import DETAILS
 from paddock.views.queue.halts import cure_of
@@ -153,9 +153,9 @@ async def _require_vanished(workspace: Workspace) -> None:
     give_up_at = time.monotonic() + VANISH_SECONDS
     while (git_dir / "HEAD").exists() and (git_dir / "objects").exists():
         if time.monotonic() > give_up_at:
-            require_known(workspace.repo)
+            require_known(workspace.log, workspace.repo)
             raise LogUnusable(
-                f"`{log_of(workspace.repo)}` was removed or replaced while the log was open: nothing was written",
+                f"`{workspace.log}` was removed or replaced while the log was open: nothing was written",
                 "run it again with the log that is there now, or put the former one back first",
             )
         await asyncio.sleep(0.05)

@@ -28,7 +28,7 @@ from paddock.core.admission.pacing import (
 from paddock.core.admission.windows import MOST_USED, describe_window, full_window
 from paddock.core.causes.measures import Measure
 from paddock.core.group.sight import GroupSight, Lack, why_full, why_not, with_start
-from paddock.core.money.budget import BudgetBook, Cost, OverBudget, reserve, scopes_of
+from paddock.core.money.budget import BudgetBook, Cost, OverBudget, cap_to_attempt, reserve, scopes_of
 
 # Refusals are evaluated about every ten seconds; until then nothing more starts.
 UNWEIGHED_SECONDS = 20.0
@@ -139,12 +139,12 @@ def admit(snapshot: Snapshot, now: float) -> Admission:
             reason = fleet_reason if fleet_by is not LimitedBy.CAP else _used_up(sum(running.values()), snapshot.cap)
             refusals.append(Refusal(candidate.attempt, fleet_by, reason))
             continue
-        account = candidate.account
+        account, cost = candidate.account, cap_to_attempt(ledger, candidate.attempt, candidate.cost)
         breaker = controls.breakers.get(candidate.engine) or Breaker()
         refusal = (
             _stopped(candidate, breaker, now)
             or _refusal(candidate, account_of(controls, account), running.get(account, 0), now, snapshot, group)
-            or _unshared(candidate, group)
+            or _unshared(candidate, cost, group)
         )
         if refusal is not None:
             refusals.append(refusal)
@@ -156,11 +156,11 @@ def admit(snapshot: Snapshot, now: float) -> Admission:
             continue
         ledger = reserved
         running[account] = running.get(account, 0) + 1
-        group = replace(group, own=with_start(group.own, account, candidate.cost, now)) if group is not None else None
+        group = replace(group, own=with_start(group.own, account, cost, now)) if group is not None else None
         everywhere = running[account] + elsewhere_on(group, account)
         controls = observe_start(controls, account, candidate.prefix, candidate.cold_tokens, now, running=everywhere)
         controls = observe_trial(controls, candidate.engine, now)
-        starts.append(Start(candidate.attempt, account, candidate.cost))
+        starts.append(Start(candidate.attempt, account, cost))
     return Admission(tuple(starts), tuple(refusals), ledger, controls)
 
 
@@ -225,8 +225,8 @@ def limit_of_lack(lack: Lack) -> LimitedBy:
     return {Lack.TURN: LimitedBy.TURN, Lack.MONEY: LimitedBy.GROUP_BUDGET}.get(lack, LimitedBy.GROUP)
 
 
-def _unshared(candidate: Candidate, group: GroupSight | None) -> Refusal | None:
-    unfit = why_not(group, candidate.account, candidate.cost) if group is not None else None
+def _unshared(candidate: Candidate, cost: Cost, group: GroupSight | None) -> Refusal | None:
+    unfit = why_not(group, candidate.account, cost) if group is not None else None
     if unfit is None:
         return None
     return Refusal(candidate.attempt, limit_of_lack(unfit.lack), unfit.reason, on=candidate.account)

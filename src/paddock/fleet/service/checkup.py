@@ -281,7 +281,7 @@ def _notify(workspace: Workspace) -> Iterator[Symptom]:
 
 def _log(workspace: Workspace) -> Iterator[Symptom]:
     if not workspace.has_log:
-        require_known(workspace.repo)
+        require_known(workspace.log, workspace.repo)
         yield Symptom("log", Health.WARNING, "there is none", "paddock init")
         return
     with closing(workspace.read()) as store:

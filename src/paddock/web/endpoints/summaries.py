@@ -1,6 +1,5 @@
 """What can be read of the fleet as it is now: each as the command of that name prints it."""
 
-import os
 from collections.abc import Iterable
 from typing import Annotated
 
@@ -24,6 +23,7 @@ from paddock.fleet.outlook import know_checkouts, know_collisions, look_around
 from paddock.fleet.service.presence import look_for_daemon
 from paddock.fleet.task_filter import read_filter
 from paddock.git.lock_files import find_left_locks
+from paddock.store.location import may_write
 from paddock.views.costs import BudgetView, view_budgets
 from paddock.views.document import Document, to_json
 from paddock.views.fleet.leases import LeasesView, view_leases
@@ -58,7 +58,7 @@ def read_session(visit: Visit[NoQuery, NoBody]) -> SessionView:
         branch=workspace.config.landing_branch,
         version=__version__,
         author=workspace.person,
-        read_only=not os.access(workspace.log, os.W_OK),
+        read_only=not may_write(workspace.log),
         daemon=look_for_daemon(visit.board, visit.now).presence.value,
     )
 
