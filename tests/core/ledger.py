@@ -20,12 +20,12 @@ class Ledger:
         self.records: list[ev.Record] = []
         self.waited_seconds = 0.0
 
-    def write(self, *drafts: ev.Draft, generation: int = 0) -> list[ev.Record]:
+    def write(self, *drafts: ev.Draft, generation: int = 0, actor: str = "ana@host") -> list[ev.Record]:
         written = []
         for draft in drafts:
             seq = self.board.seq + 1
             at = START + seq + self.waited_seconds
-            record = ev.Record(seq, at, "ana@host", generation, draft.task, draft.attempt, draft.event, bytes(20))
+            record = ev.Record(seq, at, actor, generation, draft.task, draft.attempt, draft.event, bytes(20))
             self.board.apply(record)
             self.records.append(record)
             written.append(record)

@@ -14,6 +14,7 @@ from paddock.core.ids import AttemptId, TaskId
 from paddock.core.leases import lease
 from paddock.core.merge import events as qe
 from paddock.core.merge.model import Change, Member, Purpose, RefusalCause, Result
+from paddock.core.nodes.events import NodeDrained, NodeReopened
 from paddock.core.review import events as rv
 from paddock.core.schedules import events as se
 from paddock.core.tasks.vocabulary import EndedBy, Outcome, Role, Step
@@ -51,6 +52,7 @@ def story() -> Iterator[ev.Draft]:
     yield from alerts()
     yield from schedules()
     yield from causes()
+    yield from nodes()
 
 
 def people() -> Iterator[ev.Draft]:
@@ -411,3 +413,20 @@ def causes() -> Iterator[ev.Draft]:
         missed = ce.CauseFound("c4", "f4:never-ran", never, "mini: command not found", version="2.1", forgiven=True)
         yield draft(missed, name.partition(".")[0], name)
     yield draft(ev.LimitsReset("claude"))
+
+
+def nodes() -> Iterator[ev.Draft]:
+    """A task that needs a GPU runs on a node whose deputy is replaced; two nodes are drained, and one is used again."""
+    node = "node:gpu-1"
+    yield draft(ev.TaskAdded("Train", "Train it.", needs=("gpu", "os=linux")), "t21")
+    yield draft(ev.TaskEdited(needs=("gpu",)), "t21")
+    yield draft(lease.LeaseGranted(node, 6, lease.Holder(node, "gpu-1", 7, host_id=node), 30.0))
+    started = ev.AttemptStarted("claude", BASE, "paddock/t21", host="gpu-1", host_id=node, worktree="/w/t21")
+    yield draft(started, "t21", "t21.1")
+    yield draft(ev.TurnStarted(1, session="s-9"), "t21", "t21.1")
+    yield draft(NodeDrained("gpu-1", "a new disk"))
+    yield draft(NodeDrained("gpu-1", "a new disk, and more memory"))
+    yield draft(NodeDrained("cpu-1"))
+    yield draft(lease.LeaseReleased(node, 6, "node `gpu-1` is lost"))
+    yield draft(lease.LeaseGranted(node, 7, lease.Holder(node, "gpu-1", 9, host_id=node), 30.0))
+    yield draft(NodeReopened("cpu-1"))

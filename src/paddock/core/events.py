@@ -105,7 +105,7 @@ class TaskAdded(Event, frozen=True):
     at main where that is empty; with `files`, what a review finds becomes a task if it is at least that severe. A plan
     may have `max_tasks`; 0 means as many as is usual. `forks` is the attempt of another task whose branch and
     conversation it begins with: a copy, so that the other keeps its own. `series` is what it shares with the tasks that
-    a schedule adds for the same step at other times."""
+    a schedule adds for the same step at other times. `needs` are labels that the machine must have which it runs on."""
 
     kind: ClassVar[str] = "task.added"
     title: str
@@ -127,6 +127,7 @@ class TaskAdded(Event, frozen=True):
     max_tasks: int = 0
     forks: AttemptId | None = None
     series: str = ""
+    needs: tuple[str, ...] = ()
 
 
 class TaskEdited(Event, frozen=True):
@@ -144,6 +145,7 @@ class TaskEdited(Event, frozen=True):
     task_kind: str | UnsetType | None = msgspec.field(default=UNSET, name="kind")
     labels: tuple[str, ...] | UnsetType = UNSET
     accept: Acceptance | UnsetType | None = UNSET
+    needs: tuple[str, ...] | UnsetType = UNSET
 
 
 class TaskCancelled(Event, frozen=True):

@@ -21,7 +21,7 @@ from paddock.core.parts import LazyPart
 from paddock.core.tasks.table import TaskTable
 from paddock.core.tasks.task import Phase
 
-LAYOUT = 14
+LAYOUT = 15
 """Grows when the same records fold to another board; snapshots of another layout are folded again."""
 
 

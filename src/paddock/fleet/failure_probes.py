@@ -49,6 +49,7 @@ def probe_failure(workspace: Workspace, name: str) -> Probed:
         kind=task.kind,
         role=task.role,
         priority=task.priority,
+        needs=task.needs,
     )
     repeats = {Repeat.UNCHANGED: plain}
     skipped = [f"another host: this fleet runs its agents on one, {attempt.host or 'this one'}"]

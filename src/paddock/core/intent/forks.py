@@ -35,6 +35,7 @@ class ForkSpec:
     priority: int | None = None
     after: tuple[str, ...] = ()
     attempts: int = 3
+    needs: tuple[str, ...] | None = None
 
 
 def fork_task(board: Board, name: TaskId, spec: ForkSpec, known: Known) -> list[ev.Draft]:
@@ -57,6 +58,7 @@ def fork_task(board: Board, name: TaskId, spec: ForkSpec, known: Known) -> list[
         kind=spec.kind or task.kind,
         labels=task.labels if spec.labels is None else spec.labels,
         role=spec.role or task.role,
+        needs=task.needs if spec.needs is None else spec.needs,
     )
     drafts = add_tasks(board, Batch((inherited,), spec.convoy or task.convoy), known)
     return [

@@ -12,6 +12,7 @@ from paddock.core.errors import Misuse, PaddockError
 from paddock.core.ids import TaskId, printable, task_id
 from paddock.core.intent.acceptance import check_acceptance
 from paddock.core.intent.obstacles import TaskAction, require_possible
+from paddock.core.nodes.labels import read_needs
 from paddock.core.routing import AGENT_ROLE, RosterAgent, Route, Work, past_in, route
 from paddock.core.tasks.task import Phase, Task
 from paddock.core.tasks.vocabulary import Role
@@ -33,7 +34,7 @@ class TaskSpec:
     """One task to add. `after` names existing tasks (`t3`) or the `key` of another task of the same batch.
 
     `kind` is the kind of work, `role` what its attempts are for. `inputs` are named like `after`: it waits for them
-    too, and is told what came of them. `series` is as `TaskAdded` has it.
+    too, and is told what came of them. `series` is as `TaskAdded` has it; `needs` are labels, as people write them.
     """
 
     brief: str
@@ -52,6 +53,7 @@ class TaskSpec:
     role: Role = Role.WORK
     inputs: tuple[str, ...] = ()
     series: str = ""
+    needs: tuple[str, ...] = ()
 
     @property
     def waits_for(self) -> tuple[str, ...]:
@@ -161,6 +163,8 @@ def edit_task(board: Board, name: TaskId, edit: ev.TaskEdited, known: Known) -> 
     _check_edit(board, task, edit, known)
     if (agent := _newly_chosen(board, task, edit, known)) is not None:
         edit = replace(edit, agent=agent)
+    if edit.needs is not UNSET:
+        edit = replace(edit, needs=read_needs(edit.needs))
     return [ev.Draft(edit, task=name)]
 
 
@@ -196,6 +200,7 @@ def _check_spec(spec: TaskSpec, known: Known) -> None:
         check_numbers(attempts=spec.attempts, priority=spec.priority)
         check_paths(spec.paths)
         check_labels(spec.labels)
+        read_needs(spec.needs)
         if spec.agent is not None:
             check_known("agent", spec.agent, known.agents)
         if spec.engine is not None:
@@ -233,6 +238,7 @@ def _added(board: Board, spec: TaskSpec, convoy: str | None, known: Known) -> ev
         role=spec.role,
         labels=spec.labels,
         series=spec.series,
+        needs=read_needs(spec.needs),
     )
 
 
@@ -310,6 +316,8 @@ def _check_edit(board: Board, task: Task, edit: ev.TaskEdited, known: Known) -> 
         check_acceptance(edit.accept, task.role)
     if edit.labels is not UNSET:
         check_labels(edit.labels)
+    if edit.needs is not UNSET:
+        read_needs(edit.needs)
     if edit.after is not UNSET:
         _check_no_cycle(board, task, edit.after)
 

@@ -36,6 +36,10 @@ def is_tended(board: Board, node: str, now: float) -> bool:
     return held is not None and held.expires_at > log_time(board.leases, now)
 
 
-def tended_nodes(board: Board) -> tuple[str, ...]:
-    """Those whose lease somebody holds, by name."""
-    return tuple(sorted(node for name in board.leases.held if (node := node_of(name)) is not None))
+def told_nodes(board: Board) -> tuple[str, ...]:
+    """All that the log tells of, by name: those that somebody looks after, has looked after lately or has drained, and
+    those with something at work."""
+    hosts = [live.host_id for name in board.live if (live := board.tasks[name].live_attempt) is not None]
+    hosts += [run.host_id for run in board.queue.running.values()]
+    names = (*board.leases.held, *board.leases.generations, *hosts)
+    return tuple(sorted({*board.drains, *(node for name in names if (node := node_of(name)) is not None)}))

@@ -132,6 +132,7 @@ def begin(name: TaskId, event: ev.TaskAdded, record: ev.Record) -> Task:
         max_tasks=event.max_tasks,
         forks=event.forks,
         series=event.series,
+        needs=event.needs,
     )
 
 
@@ -481,7 +482,7 @@ def _send_back(task: Task, reason: str, at: float) -> Task:
 def _edit(task: Task, event: ev.TaskEdited, seq: int) -> Task:
     changes: dict[str, object] = {
         name: value
-        for name in ("title", "agent", "engine", "after", "priority", "paths", "labels")
+        for name in ("title", "agent", "engine", "after", "priority", "paths", "labels", "needs")
         if (value := getattr(event, name)) is not msgspec.UNSET
     }
     if event.task_kind is not msgspec.UNSET:

@@ -169,7 +169,7 @@ class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
     `comments` are the records of people's comments on its lines that nobody has sent yet. `in_review`: it is blocked,
     and its change was under review. `untold` are messages that a turn was begun with and no engine is known to have;
     `options` are the only answers to its question, where that is its engine's. `forks` and `series` are as
-    `TaskAdded` has them. `cause` is what it is blocked by, where that is the cause of a failure.
+    `TaskAdded` has them, and so are `needs`. `cause` is what it is blocked by, where that is the cause of a failure.
     """
 
     id: TaskId
@@ -217,6 +217,7 @@ class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
     forks: AttemptId | None = None
     series: str = ""
     cause: str = ""
+    needs: tuple[str, ...] = ()
 
     @property
     def newest(self) -> int:
