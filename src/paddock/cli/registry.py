@@ -24,6 +24,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "up": ("up", "Start the fleet in the background."),
     "down": ("up", "End the daemon; --now ends every agent too."),
     "web": ("web", "Show the fleet in a browser."),
+    "nodes": ("nodes", "Show the machines that agents run on."),
+    "drain": ("nodes", "Let nothing new start on a machine, or use it again."),
     "stop": ("steer", "Stop running agents."),
     "message": ("message", "Send a follow-up to agents."),
     "messages": ("messages", "Show what was sent to agents, delivered and answered."),
@@ -56,6 +58,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "retry": ("edit", "Retry tasks."),
     "cancel": ("edit", "Cancel tasks."),
     "log": ("log", "Read, check and mirror the event log."),
+    "store": ("store", "Show where the log is kept, and move it into a database or back."),
     "agents": ("agents", "List, show, write and check agents."),
     "route": ("route", "Say which agent would get a task, and why."),
     "engines": ("engines", "List agent CLIs and check that they answer."),
@@ -81,9 +84,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 # In the order in which help lists them; every command is in one group.
 GROUPS: dict[str, tuple[str, ...]] = {
-    "Set up": ("init", "doctor", "config", "engines", "agents", "notify", "completion"),
+    "Set up": ("init", "doctor", "config", "store", "engines", "agents", "notify", "completion"),
     "Tasks": ("plan", "add", "fork", "edit", "retry", "cancel", "convoy", "workflow", "schedule", "route"),
-    "Run agents": ("run", "up", "down", "stop", "resurrect"),
+    "Run agents": ("run", "up", "down", "stop", "resurrect", "nodes", "drain"),
     "Talk to agents": ("message", "messages", "connect", "handback", "path", "open", "exec", "wait"),
     "Inspect": ("status", "watch", "top", "web", "show", "results", "tail", "diff", "log"),
     "Land": (

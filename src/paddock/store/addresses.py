@@ -33,6 +33,38 @@ def fill_url(url: str, environment: Mapping[str, str] | None = None) -> str:
     return filled
 
 
+def login_of(url: str) -> tuple[str, str]:
+    """The role and the database; empty where it does not name them, or they come from the environment."""
+    from urllib.parse import unquote
+
+    rest = url.partition("://")[2].partition("?")[0]
+    authority, _, database = rest.partition("/")
+    user = authority.rpartition("@")[0].partition(":")[0]
+    return tuple("" if "$" in name else unquote(name) for name in (user, database))  # type: ignore[return-value]
+
+
+def holds_password(url: str) -> bool:
+    """Whether a password is written in it, rather than the name of a variable that has it."""
+    return without_password(url) != url
+
+
+def without_password(url: str) -> str:
+    """The same address for those who keep the password elsewhere; one that is named only stays."""
+    scheme, mark, rest = url.partition("://")
+    rest, question, parameters = rest.partition("?")
+    login, at, place = rest.rpartition("@")
+    user, colon, password = login.partition(":")
+    if colon and not _NAMED.fullmatch(password):
+        login = user
+    words = [word for word in parameters.split("&") if not _tells_password(word)]
+    return f"{scheme}{mark}{login}{at}{place}{question if words != [''] and words else ''}{'&'.join(words)}"
+
+
+def _tells_password(parameter: str) -> bool:
+    name, _, value = parameter.partition("=")
+    return name in ("password", "sslpassword") and not _NAMED.fullmatch(value)
+
+
 def shown_url(url: str) -> str:
     """User, hosts and database: no password, and of the parameters only those that cannot hold one."""
     if not url.startswith(SCHEMES):

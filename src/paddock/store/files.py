@@ -9,6 +9,7 @@ import os
 import time
 from pathlib import Path
 
+from paddock.store.place import LogPlace
 from paddock.store.protocol import LogUnusable
 from paddock.store.trouble import quote
 
@@ -51,6 +52,10 @@ class OpenFiles:
         if found == self._opened:
             self._unchanged = folder if time.time_ns() - stat.st_mtime_ns > TICK_NANOSECONDS else None
             return
+        if found[0] is None:
+            from paddock.store.moved import refuse_moved
+
+            refuse_moved(LogPlace(self._log))
         name = next(name for name, now, then in zip(self._names, found, self._opened, strict=True) if now != then)
         raise LogUnusable(
             f"`{name}` was removed or replaced while the log was open: nothing was written",

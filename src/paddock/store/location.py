@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paddock.core.errors import PaddockError
+from paddock.core.ids import printable
 from paddock.git.checkpoints import Checkpoint, no_checkpoint
 from paddock.git.repo import ABSENT, RefMove, Repo
 from paddock.store.place import LogPlace
@@ -102,12 +103,7 @@ def require_known(place: LogPlace, repo: Repo) -> None:
     if has_log(place):
         return
     if place.is_shared:
-        kept = log_at(repo, "", "").file
-        if kept.exists():
-            raise LogUnusable(
-                f"there is no log at `{place}`, and one in the file `{kept}`",
-                "move it there: `paddock store migrate --to URL`, with the address that paddock.toml has",
-            )
+        _require_not_elsewhere(place, log_at(repo, "", "").file)
         return
     from paddock.store.moved import refuse_moved
 
@@ -116,6 +112,23 @@ def require_known(place: LogPlace, repo: Repo) -> None:
         from paddock.store.loss import log_gone
 
         raise log_gone(place, read_witness(place.file))
+
+
+def _require_not_elsewhere(place: LogPlace, file: Path) -> None:
+    """Raises LogUnusable where the log is in `file`, or was moved from there to another database than this one."""
+    if file.exists():
+        raise LogUnusable(
+            f"there is no log at `{place}`, and one in the file `{file}`",
+            "move it there: `paddock store migrate`",
+        )
+    from paddock.store.moved import FILLING, name_of, read_note
+
+    moved = read_note(file)
+    if moved and moved not in (FILLING, name_of(place)):
+        raise LogUnusable(
+            f"there is no log at `{place}`: that of this repository was moved to {printable(moved, 200)}",
+            "set [store] url in paddock.toml to where it is; `paddock init --new-log` begins another one",
+        )
 
 
 def has_remains(place: LogPlace) -> bool:
@@ -139,6 +152,8 @@ def retire_log(repo: Repo, checkpoint: Checkpoint = no_checkpoint) -> None:
 
     Its refs are kept below `refs/paddock/kept/log-IDENTITY`. May be killed anywhere and done again.
     """
+    from paddock.store.moved import note_of
+
     location = log_of(repo).file
     witness, found = witness_path(location), read_witness(location)
     name = (found.identity if found is not None else "") or "unknown"
@@ -149,6 +164,7 @@ def retire_log(repo: Repo, checkpoint: Checkpoint = no_checkpoint) -> None:
     if moves and not repo.move_refs(tuple(moves), "paddock: retire the log"):
         raise PaddockError("refs below `refs/paddock` were moved by someone else in the meantime", "run it again")
     checkpoint("retire.refs")
+    note_of(location).unlink(missing_ok=True)
     if witness.exists():
         witness.rename(witness.with_name(f"{witness.name}.{name}"))
     checkpoint("retire.witness")

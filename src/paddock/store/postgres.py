@@ -14,6 +14,7 @@ from psycopg import sql
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import Record
+from paddock.git.checkpoints import Checkpoint, no_checkpoint
 from paddock.store.apart import WrittenApart
 from paddock.store.codec import Row
 from paddock.store.fold import Decisions, Results, append_group
@@ -364,10 +365,25 @@ class PostgresStore:
             self._log.snapshot()
         return fold.board.seq - first
 
-    def set_moved(self, moved: str) -> None:
-        """See `LogMoved`; an empty word opens it to everybody."""
-        with self._explained, self._locked(), self._head_locked() as (connection, _, _):
+    def moved(self) -> str:
+        """What `set_moved` has set."""
+        with self._explained:
+            return str(self._ask(self._sql.standing)[0][1])
+
+    def set_moved(self, moved: str, head: int) -> None:
+        """See `LogMoved`; an empty word opens it to everybody. Raises LogUnusable unless it ends with `head`."""
+        with self._explained, self._locked(), self._head_locked() as (connection, seq, _):
+            if seq != head:
+                raise LogUnusable(f"somebody else writes to `{self.place}`", "run this again")
             connection.execute(self._sql.set_moved, (moved,))
+            connection.execute("COMMIT")
+
+    def move_away(self, moved: str, take_rest: Callable[[Board], None], checkpoint: Checkpoint = no_checkpoint) -> None:
+        """As `SqliteStore.move_away`; it has happened with the commit."""
+        with self._explained, self._locked(), self._head_locked() as (connection, _, _):
+            take_rest(self._log.catch_up().board)
+            connection.execute(self._sql.set_moved, (moved,))
+            checkpoint("migrate.noted")
             connection.execute("COMMIT")
 
     def bytes(self) -> int:
@@ -375,10 +391,10 @@ class PostgresStore:
         with self._explained:
             return int(self._ask(self._sql.size)[0][0])
 
-    def ask_server(self, question: LiteralString) -> tuple[Any, ...]:
+    def ask_server(self, question: LiteralString, values: Sequence[object] = ()) -> tuple[Any, ...]:
         """One row about the server, not about the log; `question` is a constant of ours."""
         with self._explained:
-            return self._ask(sql.SQL(question).format())[0]
+            return self._ask(sql.SQL(question).format(), values)[0]
 
     def _ask(self, statement: sql.Composed, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """Outside of a transaction, asked again where the connection breaks; nothing stays open in between."""

@@ -4,6 +4,7 @@ Outside of a transaction it runs in autocommit, so whoever only waits holds noth
 for has a bound.
 """
 
+import os
 import time
 from collections.abc import Callable
 
@@ -30,7 +31,6 @@ _DEFAULTS = {
     "keepalives_count": 3,
     "tcp_user_timeout": 20_000,
     "client_encoding": "utf-8",
-    "fallback_application_name": "paddock",
 }
 # A role or database that asks for more than `on`, such as `remote_apply`, keeps it.
 _SETTINGS = f"""SELECT
@@ -101,6 +101,7 @@ def open_connection(place: LogPlace, set_up: Callable[[Connection], None]) -> Co
             "write it as `postgresql://USER@HOST/DATABASE`, with %XX for what is special in a name or password",
         ) from None
     defaults = {key: value for key, value in _DEFAULTS.items() if key not in asked}
+    defaults["fallback_application_name"] = f"paddock {os.getpid()}@{os.uname().nodename}"[:63]
     try:
         connection: Connection = psycopg.connect(url, autocommit=True, **defaults)  # type: ignore[arg-type]
     except psycopg.Error as error:

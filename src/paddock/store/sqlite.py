@@ -1,5 +1,6 @@
 """The embedded log: one SQLite file in the repository's git common directory."""
 
+import os
 import time
 from _thread import get_ident  # `threading` is a millisecond that every command would wait
 from collections.abc import Callable, Iterable, Iterator
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import Record
+from paddock.git.checkpoints import Checkpoint, no_checkpoint
 from paddock.store.apart import WrittenApart
 from paddock.store.codec import Row
 from paddock.store.fold import Decisions, Fold, Results, append_group
@@ -26,7 +28,7 @@ from paddock.store.transaction import Transaction
 from paddock.store.trouble import Explained, damaged
 from paddock.store.wake import listen, nudge
 from paddock.store.wal import WriteAheadLog
-from paddock.store.witness import WitnessFile, read_witness
+from paddock.store.witness import WitnessFile, read_witness, sync_folder
 
 if TYPE_CHECKING:
     import apsw
@@ -89,6 +91,8 @@ class SqliteStore:
 
     def _create(self, begin: Decide, *, announce: bool) -> None:
         """A log with its first record, or an empty one for a mirror to fill: killed anywhere, it is there or not."""
+        from paddock.store.moved import refuse_moved
+
         self.path.parent.mkdir(parents=True, exist_ok=True)
         if self.path.exists():
             return
@@ -96,6 +100,7 @@ class SqliteStore:
         with self._locked():
             if self.path.exists():
                 return
+            refuse_moved(self._place)
             if not announce:
                 create_log(self.path)
                 return
@@ -311,6 +316,29 @@ class SqliteStore:
             self._log.snapshot()
         nudge(self.path)
         return fold.board.seq - first
+
+    def fold_in(self) -> None:
+        """All of it into the one file. Raises LogUnusable."""
+        with self._explained, self._locked():
+            self._wal.fold_in()
+
+    def move_away(self, moved: str, take_rest: Callable[[Board], None], checkpoint: Checkpoint = no_checkpoint) -> None:
+        """Calls `take_rest` while nobody can write; then the log is `moved`, and what is left of it says so.
+
+        It has happened once the file has another name. Killed before, it is done again."""
+        from paddock.store.moved import left_file, write_note
+
+        with self._explained, self._locked():
+            take_rest(self.board())
+            write_note(self.path, moved)
+            checkpoint("migrate.noted")
+            self._wal.fold_in()
+            os.rename(self.path, left_file(self.path))
+            checkpoint("migrate.renamed")
+            for suffix in ("-wal", "-shm"):
+                self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+            sync_folder(self.path.parent)
+        nudge(self.path)
 
     def _locked(self) -> WritersLock:
         assert self._writers is not None, "opened to be read only"

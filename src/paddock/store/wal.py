@@ -63,6 +63,14 @@ class WriteAheadLog:
         if checkpoint_wal(self._connection) and fold is not None:
             self.settled = fold.board.seq
 
+    def fold_in(self) -> None:
+        """All of it, so that the database is the whole log. Raises LogUnusable while a reader is in the way."""
+        from paddock.store.protocol import LogUnusable
+
+        if not shrink_wal(self._connection, busy_seconds=self._busy_seconds):
+            raise LogUnusable(f"a reader holds the log `{self._path}`", "run this again in a moment")
+        self._files.remember_wal()
+
     def read_back(self, fold: Fold) -> None:
         """By another connection: this one has what it wrote in memory, whatever has become of it on disk.
 

@@ -23,7 +23,7 @@ from paddock.fleet.fences import describe_fences
 from paddock.fleet.landing.ci_trial import Trial
 from paddock.fleet.service.agent_files import WrittenAgents, write_starters
 from paddock.fleet.workspace import Workspace
-from paddock.store.location import had_log, open_store, require_known, retire_log
+from paddock.store.location import had_log, is_at_home, open_store, require_known, retire_log
 from paddock.views.queue.stories import view_trial
 
 INIT_SECONDS = 60.0
@@ -56,6 +56,7 @@ def init_command(ctx: click.Context, yes: bool, new_log: bool, tries: bool | Non
     _refuse_lost_log(workspace, new_log=new_log)
     path = workspace.top / FILE_NAME
     made_file, made_log = not path.exists(), _has_no_log(workspace)
+    joined = workspace.log.is_shared and not made_log and not is_at_home(workspace.repo)
     ask = not yes and not as_json and sys.stdin.isatty()
     guess = guess_ci(workspace.top) if made_file else Guess()
     text = _config_text(workspace, guess, ask=ask) if made_file else ""
@@ -85,7 +86,9 @@ def init_command(ctx: click.Context, yes: bool, new_log: bool, tries: bool | Non
             agents=wrote,
         )
         return
-    if not made_file and not made_log and not (wrote and wrote.written):
+    if joined:
+        click.echo(f"uses the log at {printable(str(workspace.log))}: {plural(workspace.board().seq, 'record')}")
+    elif not made_file and not made_log and not (wrote and wrote.written):
         click.echo(f"already set up in {printable(str(workspace.top))}: nothing changed")
     if made_file:
         _tell_file(workspace, tries=tries)
