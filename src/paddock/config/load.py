@@ -241,7 +241,11 @@ def _settings(config: Config, sources: Mapping[str, str]) -> list[Setting]:
 
 
 def _without_secrets(key: str, value: Any) -> Any:
-    """Addresses hold tokens, and settings are shown in terminals and pages."""
+    """Addresses hold tokens and passwords, and settings are shown in terminals and pages."""
+    if key == "store.url" and value:
+        from paddock.config.addresses import shown_url
+
+        return shown_url(value)
     return tuple(map(_without_address, value)) if key == "notify.urls" else value
 
 

@@ -29,7 +29,7 @@ class LogPlace:
     def __str__(self) -> str:
         if not self.url:
             return str(self.file)
-        from paddock.store.addresses import shown_url
+        from paddock.config.addresses import shown_url
 
         return f"{shown_url(self.url)} (schema {self.schema})"
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
-from paddock.store.addresses import fill_url
+from paddock.config.addresses import fill_url
 from paddock.store.place import LogPlace
 from paddock.store.postgres_schema import OLDEST_SERVER, Connection
 from paddock.store.postgres_trouble import first_line, is_away, unreachable

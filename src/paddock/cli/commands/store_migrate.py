@@ -7,13 +7,13 @@ import click
 from paddock.cli.options import prints_json
 from paddock.cli.terminal.text import plural, print_document, say
 from paddock.cli.workspace import open_workspace
+from paddock.config.addresses import holds_password, without_password
 from paddock.config.load import FILE_NAME
 from paddock.config.store_section import with_store, write_store
 from paddock.core.errors import Misuse
 from paddock.core.ids import printable
 from paddock.fleet.service.log_move import move_log, pages_to_restart, places_of
 from paddock.fleet.workspace import Workspace
-from paddock.store.addresses import holds_password, without_password
 from paddock.store.place import LogPlace
 from paddock.store.settings import DEFAULT_SCHEMA
 

@@ -3,9 +3,9 @@
 import click
 
 from paddock.cli.workspace import open_workspace
+from paddock.config.addresses import login_of
 from paddock.core.errors import Misuse
 from paddock.core.ids import printable
-from paddock.store.addresses import login_of
 from paddock.store.location import postgres_store
 
 

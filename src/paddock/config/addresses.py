@@ -40,7 +40,8 @@ def login_of(url: str) -> tuple[str, str]:
     rest = url.partition("://")[2].partition("?")[0]
     authority, _, database = rest.partition("/")
     user = authority.rpartition("@")[0].partition(":")[0]
-    return tuple("" if "$" in name else unquote(name) for name in (user, database))  # type: ignore[return-value]
+    known = ("" if "$" in name or "@" in name else unquote(name) for name in (user, database))
+    return next(known), next(known)
 
 
 def holds_password(url: str) -> bool:
@@ -52,12 +53,19 @@ def without_password(url: str) -> str:
     """The same address for those who keep the password elsewhere; one that is named only stays."""
     scheme, mark, rest = url.partition("://")
     rest, question, parameters = rest.partition("?")
+    if _is_unclear(rest, parameters):
+        return f"{scheme}{mark}…"
     login, at, place = rest.rpartition("@")
     user, colon, password = login.partition(":")
     if colon and not _NAMED.fullmatch(password):
         login = user
     words = [word for word in parameters.split("&") if not _tells_password(word)]
     return f"{scheme}{mark}{login}{at}{place}{question if words != [''] and words else ''}{'&'.join(words)}"
+
+
+def _is_unclear(rest: str, parameters: str) -> bool:
+    """Whether the password may go on behind the `?`, which its writer forgot to escape."""
+    return "@" in parameters and "@" not in rest
 
 
 def _tells_password(parameter: str) -> bool:
@@ -71,6 +79,8 @@ def shown_url(url: str) -> str:
         return "…"
     rest = url.partition("://")[2]
     rest, question, parameters = rest.partition("?")
+    if _is_unclear(rest, parameters):
+        return "postgresql://…"
     authority, slash, database = rest.partition("/")
     # A password may contain anything that its writer forgot to escape, so all before the last @ but the user is one.
     login, at, hosts = authority.rpartition("@")
