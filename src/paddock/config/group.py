@@ -68,7 +68,7 @@ def read_group_file(path: Path) -> GroupFile:
     try:
         return msgspec.convert(tree, GroupFile)
     except msgspec.ValidationError as error:
-        raise Misuse(f"{path}: {printable(str(error), 200)}", "`docs/how-to/groups.md` lists the keys") from None
+        raise Misuse(f"{path}: {printable(str(error), 200)}", "`docs/how-to/several-repositories.md` lists the keys") from None
 
 
 def _check_keys(table: dict[str, object], kind: type[msgspec.Struct], path: Path, prefix: str) -> None:

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from paddock.core.admission.clocks import Clock, Clocks, clear_auth
 from paddock.core.admission.controls import Account
 from paddock.core.admission.windows import Windows, windows_open
-from paddock.core.trace import WindowUse
 
 
 class AccountNote(msgspec.Struct, frozen=True):
@@ -26,8 +25,7 @@ class AccountNote(msgspec.Struct, frozen=True):
 def told(note: AccountNote, account: Account, by: str, now: float) -> AccountNote:
     """With what a repository has just heard of the account."""
     clocks = _later_clocks(note.clocks, account.clocks, now)
-    windows = Windows(_latest_windows(note.windows, account.windows, now), account.windows.extra)
-    return replace(note, clocks=clocks, windows=windows, at=now, by=by)
+    return replace(note, clocks=clocks, windows=_with_told(note.windows, account.windows, now), at=now, by=by)
 
 
 def reset(note: AccountNote, by: str, now: float) -> AccountNote:
@@ -37,7 +35,7 @@ def reset(note: AccountNote, by: str, now: float) -> AccountNote:
 
 def heed(account: Account, note: AccountNote, now: float) -> Account:
     """The account with what others have told of it. Its number of agents stays its own."""
-    windows = Windows(_latest_windows(account.windows, note.windows, now), note.windows.extra)
+    windows = _with_told(account.windows, note.windows, now)
     return replace(account, clocks=_later_clocks(account.clocks, note.clocks, now), windows=windows)
 
 
@@ -55,10 +53,12 @@ def _later(one: Clock, other: Clock, now: float) -> Clock:
     return other if other.until > max(one.until, now) else one
 
 
-def _latest_windows(one: Windows, other: Windows, now: float) -> dict[str, WindowUse]:
-    kept = {window.name: window for window in windows_open(one, now)}
-    for window in windows_open(other, now):
-        known = kept.get(window.name)
-        if known is None or (window.resets_at, window.used) > (known.resets_at, known.used):
+def _with_told(known: Windows, told: Windows, now: float) -> Windows:
+    """Who was told of no window knows nothing of calls beyond them either."""
+    kept = {window.name: window for window in windows_open(known, now)}
+    news = windows_open(told, now)
+    for window in news:
+        mine = kept.get(window.name)
+        if mine is None or (window.resets_at, window.used) > (mine.resets_at, mine.used):
             kept[window.name] = window
-    return kept
+    return Windows(kept, told.extra if news else known.extra)

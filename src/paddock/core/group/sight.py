@@ -2,7 +2,7 @@
 that sets a start aside asks again by what is true then.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -154,13 +154,30 @@ def _why_full(
         agents += f" and {there} in {names_of(elsewhere)}"
     if here + there >= limit:
         return Unfit(Lack.AGENTS, f"{what}: {agents}, {allowed} {limit}")
-    own = wish_of(sight.own)
-    wishes = [Wish(own.member, max(own.demand, here + 1), own.started), *map(wish_of, others)]
-    shares = fair_shares(limit, wishes)
-    if not sight.yields or here < shares[own.member]:
+    if not sight.yields:
         return None
-    waiting = [entry for entry in others if running_of(entry) < shares[entry.member]]
+    own = wish_of(sight.own)
+    own = Wish(own.member, max(own.demand, here + 1), own.started)
+    wishes = [own, *map(wish_of, others)]
+    running = {own.member: here, **{entry.member: running_of(entry) for entry in others}}
+    first = _ahead_of(own, wishes, fair_shares(limit, wishes), running, limit - here - there)
+    if not first:
+        return None
+    waiting = [entry for entry in others if entry.member in first]
     return Unfit(Lack.TURN, f"{what}: {agents}, {allowed} {limit}; the next is the turn of {names_of(waiting)}")
+
+
+def _ahead_of(
+    own: Wish, wishes: Sequence[Wish], shares: Mapping[str, int], running: Mapping[str, int], free: int
+) -> set[str]:
+    """Whose turn it is before this one's, where nothing is left for it then. A share may be in use by those who got
+    theirs before more wanted something: what is free goes to who has waited longest."""
+    lacking = {wish.member: shares[wish.member] - running[wish.member] for wish in wishes}
+    order = sorted((wish for wish in wishes if lacking[wish.member] > 0), key=lambda wish: (wish.started, wish.member))
+    if own not in order:
+        return {wish.member for wish in order}
+    before = order[: order.index(own)]
+    return {wish.member for wish in before} if sum(lacking[wish.member] for wish in before) >= free else set()
 
 
 def _why_unpaid(

@@ -107,6 +107,8 @@ class Gate:
         kept = read_limits(self.site.state_dir)
         if kept is not None:
             self.controls, self.known_at = kept.controls, kept.at
+        if self.group is not None:
+            self.group.known_at = self.known_at
 
     def hear(self, account: str, entry: TraceEntry, *, is_first: bool) -> None:
         """A step of a running agent: a call that went through or was refused, or what is said of the account."""
@@ -165,7 +167,7 @@ class Gate:
         now = self.site.clock.now()
         self._sight = sight
         if self.group is not None and sight is not None:
-            self.controls = self.group.heed(self.controls, sight, self.known_at)
+            self.controls = self.group.heed(self.controls, sight)
         self._take_stock(dict(running), now)
         self._heed(board, now)
         self._lift_quotas({self.site.engine_name(task) for task in tasks})

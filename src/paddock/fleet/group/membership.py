@@ -48,12 +48,14 @@ DecideInGroup = Callable[[GroupFile, GroupState], GroupChange]
 
 @dataclass
 class Membership:
-    """One daemon's. `trouble` is why the group could not be reached when it was last told something."""
+    """One daemon's. `trouble` is why the group could not be reached when it was last told something. Resets up to
+    `known_at` have been heard of before."""
 
     site: Site
     ledger: Ledger
     place: GroupPlace
     trouble: str = ""
+    known_at: float = 0.0
     _wants: Counter[str] = field(default_factory=Counter)
     _heard: list[tuple[str, bool]] = field(default_factory=list)
     _resets: dict[str, float] = field(default_factory=dict)
@@ -75,11 +77,11 @@ class Membership:
             return GroupSight(self.place.name, own, trouble=words_of(error))
         return self._sight(own, settings.limits, state)
 
-    def heed(self, controls: Controls, sight: GroupSight, known_at: float) -> Controls:
-        """What others have told of accounts holds here, too. Resets up to `known_at` have been heard of before."""
+    def heed(self, controls: Controls, sight: GroupSight) -> Controls:
+        """What others have told of accounts holds here, too."""
         now = self.site.clock.now()
         for name, note in sight.notes.items():
-            if note.reset_at > self._resets.get(name, known_at):
+            if self._is_news(name, note):
                 self._resets[name] = note.reset_at
                 controls = reset_account(controls, name)
             account = controls.accounts.get(name) or Account()
@@ -192,8 +194,13 @@ class Membership:
                 changed[name] = notes.reset(note, by, now)
                 self._resets[name] = now
             else:
-                changed[name] = notes.told(note, controls.accounts.get(name) or Account(), by, now)
+                known = reset_account(controls, name) if self._is_news(name, note) else controls
+                changed[name] = notes.told(note, known.accounts.get(name) or Account(), by, now)
         return changed
+
+    def _is_news(self, account: str, note: AccountNote) -> bool:
+        """Whether a person has reset the account elsewhere: what was known of it here is not told again then."""
+        return note.reset_at > self._resets.get(account, self.known_at)
 
     # -- in a thread ------------------------------------------------------------------------------------------
 
