@@ -75,6 +75,8 @@ def _tells_password(parameter: str) -> bool:
 
 def shown_url(url: str) -> str:
     """User, hosts and database: no password, and of the parameters only those that cannot hold one."""
+    if (named := _NAMED.fullmatch(url)) is not None:
+        url = os.environ.get(named[1], "")
     if not url.startswith(SCHEMES):
         return "…"
     rest = url.partition("://")[2]

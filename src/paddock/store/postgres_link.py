@@ -4,6 +4,7 @@ Outside of a transaction it runs in autocommit, so whoever only waits holds noth
 for has a bound.
 """
 
+import logging
 import os
 import time
 from collections.abc import Callable
@@ -22,6 +23,9 @@ STATEMENT_SECONDS = 60
 IDLE_SECONDS = 10
 """Whoever stops in the middle of a transaction loses it after that: nobody else could write."""
 PAUSES_SECONDS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.0)
+
+# Where nobody has set up logging, Python prints psycopg's warnings: what they tell of is raised as well.
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 _DEFAULTS = {
     "connect_timeout": CONNECT_SECONDS,
