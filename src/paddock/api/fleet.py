@@ -190,8 +190,10 @@ class Fleet(Planning):
         role: str = "work",
         accept: Iterable[str] = (),
         accept_files: Mapping[str, str] | None = None,
+        needs: Iterable[str] = (),
     ) -> str:
-        """One task; returns its id. `inputs` are tasks whose results it is told; `role` is work, review, plan or
+        """One task; returns its id. `inputs` are tasks whose results it is told; `needs` are labels of the machine that
+        it must run on; `role` is work, review, plan or
         report; `accept` are commands that must pass with `accept_files`, texts by path, laid over its change."""
         workspace = self._access.open("add")
         spec = TaskSpec(
@@ -208,6 +210,7 @@ class Fleet(Planning):
             inputs=tuple(inputs),
             role=_role(role),
             accept=make_acceptance(accept, accept_files or {}),
+            needs=tuple(needs),
         )
         return _added(workspace, Batch((spec,), convoy))[0]
 

@@ -93,7 +93,7 @@ class Planning:
 
         workspace = self._access.open("route")
         work = Work(tuple(paths), kind, tuple(labels))
-        return view_route(choose_agent_for(workspace.board(), work, workspace.known))
+        return view_route(choose_agent_for(workspace.board(), work, workspace.known), workspace.config.agents)
 
     def findings(self, task: str | None = None) -> list[FindingView]:
         """What reviewers and checks hold against changes, of one task or of all, with those that are settled."""

@@ -16,16 +16,19 @@ import msgspec
 from paddock.config.convert import seconds_of
 from paddock.config.fields import fields_of
 from paddock.config.front_matter import FIRST_LINE, FrontMatter, read_front_matter
+from paddock.config.needs import needs_in
 from paddock.config.schema import Agent, AgentTimeouts
 from paddock.core.errors import Misuse
 from paddock.core.ids import printable
+from paddock.core.nodes.labels import read_needs
 from paddock.core.wording import check_name, nearest
 
 OURS, FOREIGN = ".paddock/agents", ".claude/agents"
 FOLDERS = (OURS, FOREIGN)
 SIZE_LIMIT = 256 * 1024
 NAME, BUDGET, BRIEF = "name", "budget", "brief"
-_LISTS = ("owns", "kinds", "labels", "tools")
+_LISTS = ("owns", "kinds", "labels", "needs", "tools")
+_NEEDS = "needs"
 _ALL_TOOLS = "*"
 _COMMA = re.compile(r",(?![^(]*\))")
 
@@ -125,6 +128,8 @@ def _settings(front: FrontMatter, shown: str) -> dict[str, Any]:
     settings = {key: value for key, value in front.values.items() if key in known and value is not None}
     if (budget := front.values.get(BUDGET)) is not None:
         settings["attempt_usd"] = _dollars(budget)
+    if (needs := settings.get(_NEEDS)) is not None:
+        settings[_NEEDS] = _needs(needs, front, shown)
     for key in _LISTS:
         if isinstance(value := settings.get(key), str):
             settings[key] = [part.strip() for part in _COMMA.split(value) if part.strip()]
@@ -137,6 +142,16 @@ def _settings(front: FrontMatter, shown: str) -> dict[str, Any]:
     if shown.startswith(FOREIGN):
         _read_plain_values(settings)
     return settings
+
+
+def _needs(value: Any, front: FrontMatter, shown: str) -> list[str]:
+    try:
+        return list(read_needs(needs_in(value)))
+    except ValueError as error:
+        problem, hint = str(error), "write it as `needs: gpu, os=linux` or `needs: [gpu, os=linux]`"
+    except Misuse as refusal:
+        problem, hint = refusal.message, refusal.hint or ""
+    raise Misuse(f"{shown}:{front.lines.get(_NEEDS, FIRST_LINE)}: `needs`: {printable(problem, 200)}", hint)
 
 
 def _read_plain_values(settings: dict[str, Any]) -> None:

@@ -14,6 +14,7 @@ from paddock.config.alert_rules import check_alerts
 from paddock.config.convert import convert
 from paddock.config.fields import OWN_KEYS, Field, fields_of, known_keys
 from paddock.config.gates import check_gates
+from paddock.config.needs import check_needs
 from paddock.config.review_checks import check_review_checks
 from paddock.config.schema import Config
 from paddock.core.errors import Misuse
@@ -69,6 +70,7 @@ def load_config(
     config = convert(tree, sources, FILE_NAME)
     check_gates(config, sources.get("land.gate", FILE_NAME))
     check_review_checks(config, sources.get("review.checks", FILE_NAME))
+    check_needs(config, sources, FILE_NAME)
     check_alerts(config, sources, FILE_NAME)
     return Loaded(config, tuple(_settings(config, sources)), path, tuple(warnings))
 

@@ -192,6 +192,10 @@ class SessionsSettings(Section, frozen=True):
     lost_after: Annotated[
         Seconds, Meta(description="how long a node may be out of reach before its attempts are lost")
     ] = 60.0
+    labels: Annotated[
+        tuple[str, ...],
+        Meta(description='with `runner = "local"`: what this machine has for tasks that need it, such as `gpu`'),
+    ] = ()
 
 
 class GroupSettings(Section, frozen=True):
@@ -243,6 +247,9 @@ class LandSettings(Section, frozen=True):
         Literal["local", "ray"],
         Meta(description="where CI runs: on the machine of the daemon, or on the nodes of `sessions`"),
     ] = "local"
+    needs: Annotated[
+        tuple[str, ...], Meta(description="labels of the nodes that CI may run on, such as `os=linux`")
+    ] = ()
     exclusive: Annotated[
         bool,
         Meta(description="one CI run at a time, whatever `slots` says, for CI that needs a fixed port or the like"),
@@ -347,6 +354,10 @@ class Agent(Section, frozen=True):
     labels: Annotated[
         tuple[str, ...],
         Meta(description="labels of tasks that it takes when no agent is named (`paddock add --label`)"),
+    ] = ()
+    needs: Annotated[
+        tuple[str, ...],
+        Meta(description="labels of the machines that its tasks may run on, such as `gpu` or `os=linux`"),
     ] = ()
     tools: Annotated[
         tuple[str, ...], Meta(description="the only tools its CLI may use, where the CLI can be told; none: all")

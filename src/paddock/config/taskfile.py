@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from paddock.config.acceptance import read_acceptance
+from paddock.config.needs import needs_in
 from paddock.config.yaml_extent import check_extent
 from paddock.core.errors import Misuse
 from paddock.core.ids import branch_slug, printable
@@ -35,9 +36,10 @@ _TASK_FIELDS = (
     "inputs",
     "accept",
     "labels",
+    "needs",
 )
 _FILE_FIELDS = ("convoy", "title", "defaults", "tasks")
-_DEFAULT_FIELDS = ("agent", "engine", "priority", "paths", "attempts", "kind", "role", "accept", "labels")
+_DEFAULT_FIELDS = ("agent", "engine", "priority", "paths", "attempts", "kind", "role", "accept", "labels", "needs")
 _HEADING = re.compile(r"^##\s+(?P<title>.+?)\s*(?:\{#(?P<key>[\w.-]+)\})?\s*$")
 _FIELD_LINE = re.compile(r"^(?P<name>[a-z]+):\s*(?P<value>.*)$")
 
@@ -160,6 +162,7 @@ def _spec(entry: Any, defaults: Mapping[str, Any], where: str) -> TaskSpec:
         role=role,
         inputs=_list(merged, "inputs", where),
         labels=_list(merged, "labels", where),
+        needs=_needs(merged, where),
     )
 
 
@@ -198,6 +201,13 @@ def _list(entry: Mapping[str, Any], field: str, where: str) -> tuple[str, ...]:
     if isinstance(value, list) and all(isinstance(item, str | int) for item in value):
         return tuple(str(item) for item in value)
     raise Misuse(f"{where}: `{field}` is not a list of strings", f"write it as `{field}: [a, b]`")
+
+
+def _needs(entry: Mapping[str, Any], where: str) -> tuple[str, ...]:
+    try:
+        return tuple(needs_in(entry.get("needs")))
+    except ValueError as error:
+        raise Misuse(f"{where}: `needs`: {error}", "write it as `needs: [gpu, os=linux]`") from None
 
 
 def _number(entry: Mapping[str, Any], field: str, where: str, default: int) -> int:

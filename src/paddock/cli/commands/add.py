@@ -24,6 +24,9 @@ from paddock.core.wording import split_lists
 @click.option("--engine", help="The engine that runs it: claude, codex, …")
 @click.option("--kind", help="The kind of work. Without --agent, paths, kind and labels choose one.")
 @click.option("--label", multiple=True, metavar="LABEL", help="What it is about. Can be repeated.")
+@click.option(
+    "--needs", multiple=True, metavar="LABEL", help="What its machine must have: gpu, os=linux. Can be repeated."
+)
 @click.option("--convoy", help="The convoy it belongs to; created if it does not exist.")
 @click.option("--after", default="", metavar="t3,t5-t7", help="Tasks that must land first.")
 @click.option(
@@ -52,6 +55,7 @@ def add_command(
     engine: str | None,
     kind: str | None,
     label: tuple[str, ...],
+    needs: tuple[str, ...],
     convoy: str | None,
     after: str,
     inputs: str,
@@ -93,6 +97,7 @@ def add_command(
             kind=kind,
             accept=read_accept_options(ctx, workspace, accept, accept_file),
             labels=split_lists(label),
+            needs=split_lists(needs),
         )
         batch = Batch((spec,), convoy)
     known = workspace.known
@@ -103,7 +108,7 @@ def add_command(
 def _refuse_ignored(ctx: click.Context) -> None:
     """A task file sets these itself, so the option would silently do nothing."""
     fields = (
-        *("title", "agent", "engine", "kind", "label", "after", "inputs", "role", "priority", "paths"),
+        *("title", "agent", "engine", "kind", "label", "after", "inputs", "role", "priority", "paths", "needs"),
         *("accept", "accept_file"),
     )
     given = [name for name in fields if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]

@@ -60,7 +60,7 @@ def _rows(workspace: Workspace, loaded: Loaded) -> list[ConfiguredAgent]:
 
 def _line(row: ConfiguredAgent) -> str:
     said = []
-    for word, values in (("owns", row.owns), ("takes", row.kinds), ("labels", row.labels)):
+    for word, values in (("owns", row.owns), ("takes", row.kinds), ("labels", row.labels), ("needs", row.needs)):
         if values:
             said.append(f"{word} {cut(', '.join(values), 60)}")
     return "; ".join(said) or cut(row.description, 80)
@@ -100,6 +100,7 @@ def _settings(row: ConfiguredAgent, agent: Agent) -> list[tuple[str, str]]:
         ("owns", ", ".join(row.owns)),
         ("kinds", ", ".join(row.kinds)),
         ("labels", ", ".join(row.labels)),
+        ("needs", ", ".join(row.needs)),
         ("tools", ", ".join(agent.tools)),
         ("budget", "" if agent.attempt_usd is None else f"${agent.attempt_usd:g} per attempt"),
         ("max_turns", "" if agent.max_turns is None else str(agent.max_turns)),

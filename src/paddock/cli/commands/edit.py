@@ -31,6 +31,9 @@ from paddock.fleet.bulk import record_each
 @click.option("--priority", type=int)
 @click.option("--paths", metavar="GLOB,GLOB", help="The complete list of paths it may change; empty for any.")
 @click.option("--labels", metavar="LABEL,LABEL", help="The complete list of its labels; empty for none.")
+@click.option(
+    "--needs", metavar="LABEL,LABEL", help="All that its machine must have: gpu, os=linux; empty for nothing."
+)
 @click.option("--attempts", type=int)
 @takes_acceptance(" Replaces what was to be accepted before; empty removes it.")
 @prints_json
@@ -47,6 +50,7 @@ def edit_command(
     priority: int | None,
     paths: str | None,
     labels: str | None,
+    needs: str | None,
     attempts: int | None,
     accept: tuple[str, ...],
     accept_file: tuple[str, ...],
@@ -63,6 +67,7 @@ def edit_command(
         priority=UNSET if priority is None else priority,
         paths=UNSET if paths is None else split_list(paths),
         labels=UNSET if labels is None else split_list(labels),
+        needs=UNSET if needs is None else split_list(needs),
         attempts=UNSET if attempts is None else attempts,
         task_kind=UNSET if kind is None else kind or None,
         accept=read_accept_options(ctx, workspace, tuple(filter(None, accept)), tuple(filter(None, accept_file)))

@@ -47,13 +47,15 @@ def route_command(
         role=role,
     )
     board = workspace.board() if workspace.has_log else Board()
-    decided = view_route(choose_agent_for(board, work, workspace.known))
+    decided = view_route(choose_agent_for(board, work, workspace.known), workspace.config.agents)
     if as_json:
         print_document(**msgspec.structs.asdict(decided))
         return
     click.echo(paint(decided.agent or "no agent", bold=True))
     for reason in decided.why:
         click.echo(f"  {cut(reason, 300)}")
+    if decided.needs:
+        click.echo(f"  its tasks run on machines with {', '.join(decided.needs)}")
     others = [one for one in decided.candidates if one.name != decided.agent]
     if others:
         click.echo("\nthe others:" if decided.agent else "\nthe agents:")

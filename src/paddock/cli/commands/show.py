@@ -14,9 +14,12 @@ from paddock.cli.workspace import open_workspace
 from paddock.core.errors import Misuse
 from paddock.core.events import Acceptance
 from paddock.core.ids import harmless, is_run, parse_run, parse_task
+from paddock.core.nodes.labels import needs_words
+from paddock.core.nodes.tenure import node_of
 from paddock.core.tasks.task import Attempt, Task
 from paddock.core.tasks.vocabulary import Role
 from paddock.fleet.landing.unseen_loss import tell_lost_work
+from paddock.fleet.nodes.needs import needs_of
 from paddock.fleet.task_details import GivenApproval, Reversion, TaskDetails, look_into
 from paddock.views.standing import reason_of
 from paddock.views.tasks.task import role_words
@@ -57,7 +60,8 @@ def show_command(ctx: click.Context, task: str, prompt: bool, as_json: bool) -> 
 
         print_json(view_details(details, board, reason))
         return
-    parts = (_lines(details, reason), review_lines(details), _answer_lines(details), _attempts_lines(details))
+    needs = needs_words(needs_of(workspace.config, found))
+    parts = (_lines(details, reason, needs), review_lines(details), _answer_lines(details), _attempts_lines(details))
     for line in (line for part in parts for line in part):
         click.echo(line)
     if details.failed_ci is not None:
@@ -76,7 +80,7 @@ def _reversion(back: Reversion) -> str:
     return f"by {back.by}, {f'landed in {back.commit[:10]}' if back.commit else 'which is in the merge queue'}"
 
 
-def _lines(details: TaskDetails, reason: str) -> list[str]:
+def _lines(details: TaskDetails, reason: str, needs: str) -> list[str]:
     task = details.task
     lines = [f"{paint(task.id, bold=True)}  {cut(task.title, 100)}", f"  {badge(task.phase)} for {age(task.since)}"]
     for name, value in (
@@ -87,6 +91,7 @@ def _lines(details: TaskDetails, reason: str) -> list[str]:
         ("kind", task.kind),
         ("role", task.role.value if task.role.only_reads else ""),
         ("labels", ", ".join(task.labels)),
+        ("needs", needs),
         ("convoy", task.convoy),
         ("after", ", ".join(task.after)),
         ("inputs", ", ".join(task.inputs)),
@@ -153,6 +158,8 @@ def _attempts(task: Task) -> str:
 def _attempt_lines(attempt: Attempt) -> list[str]:
     took = f"{age(attempt.started, attempt.ended)}" if attempt.ended else f"running for {age(attempt.started)}"
     words = [role_words(attempt), attempt.engine, took, plural(attempt.turn, "turn")]
+    if (node := node_of(attempt.host_id)) is not None:
+        words.append(f"on {cut(node, 40)}")
     if attempt.commits:
         words.append(plural(attempt.commits, "commit"))
     if attempt.exit is not None:

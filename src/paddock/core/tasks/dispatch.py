@@ -1,6 +1,6 @@
 """Which ready tasks start next: dependencies are met, any pause is over, and age slowly beats priority."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
 from paddock.core.board import Board
@@ -21,8 +21,15 @@ class StartOrder:
     wake_at: float | None = None
 
 
-def plan_starts(board: Board, now: float, slots: int, *, only: Collection[TaskId] | None = None) -> StartOrder:
-    """Up to `slots` tasks to start now."""
+def plan_starts(
+    board: Board,
+    now: float,
+    slots: int,
+    *,
+    only: Collection[TaskId] | None = None,
+    apart: Callable[[Task], bool] = lambda _: False,
+) -> StartOrder:
+    """Up to `slots` tasks to start now. Those that stand `apart` cannot, however long others stand behind them."""
     waiting: list[Task] = []
     wake_at: float | None = None
     for name in board.ready:
@@ -33,7 +40,7 @@ def plan_starts(board: Board, now: float, slots: int, *, only: Collection[TaskId
             continue
         if pauses(task, now):
             wake_at = task.not_before if wake_at is None else min(wake_at, task.not_before)
-        else:
+        elif not apart(task):
             waiting.append(task)
     ordered = in_order(waiting, now)
     return StartOrder(tuple(task.id for task in ordered[: max(slots, 0)]), wake_at)

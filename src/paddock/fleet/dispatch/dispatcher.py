@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from math import inf
 from typing import Protocol
@@ -29,6 +29,7 @@ from paddock.fleet.dispatch.claims import (
     unrunnable,
 )
 from paddock.fleet.dispatch.gate import TICK_SECONDS, Gate
+from paddock.fleet.dispatch.machine_needs import MachineNeeds
 from paddock.fleet.dispatch.warm_session import Link, link_tasks
 from paddock.fleet.group.membership import ASK_SECONDS, Membership
 from paddock.fleet.ledger import Ledger
@@ -73,6 +74,9 @@ class Dispatcher:
     """Why the remote's main could not be fetched; agents then start where it was last seen."""
     shown_at: float = 0.0
 
+    def __post_init__(self) -> None:
+        self._needs = MachineNeeds(self.site)
+
     async def start(
         self, board: Board, running: Counter[str], cap: int, only: frozenset[TaskId] | None
     ) -> float | None:
@@ -83,14 +87,16 @@ class Dispatcher:
             return self.shown_at + SHOW_SECONDS
         self.shown_at = now
         most = max(room, 1) * CANDIDATES_PER_SLOT + 16
-        plan = plan_starts(board, now, most, only=only)
+        unmet = self._needs.begin_round(now, here=self.nodes is None)
+        plan = plan_starts(board, now, most, only=only, apart=unmet.holds)
         tasks = await self._runnable(board, plan)
         # What is under review is nearly done: it goes before what has not begun.
-        reviews = due_reviews(self.site, board, now, most, only)
-        if not tasks and not reviews:
+        reviews = [one for one in due_reviews(self.site, board, now, most, only) if not unmet.holds(one)]
+        if not tasks and not reviews and not unmet.waits:
             self.gate.rest()
             return plan.wake_at
         free, waiting = self._unhindered(board, tasks, max(room, 0), now)
+        waiting |= unmet.waits
         group = self.gate.group
         sight = await group.look(board, self.gate.controls) if group is not None else None
         admission = self.gate.admit(board, [*reviews, *free], running, cap, sight)
@@ -101,7 +107,7 @@ class Dispatcher:
         times = [plan.wake_at, *(until for _, until in waiting.values())]
         lets_go = sight is not None and sight.may_let_go
         again = _ask_again(admission.refusals, [at for at in times if at is not None], now, others=lets_go)
-        hosts = await self._place(board, accounts)
+        hosts = await self._place(board, accounts, [*reviews, *free])
         if self.nodes is not None and len(hosts) < len(accounts):
             accounts = {name: account for name, account in accounts.items() if name in hosts}
             again = min(now + SLOT_SECONDS, again or inf)
@@ -127,12 +133,13 @@ class Dispatcher:
             await group.tell(self.ledger.board, self.gate.controls)
         return again if len(accounts) == len(admission.starts) else min(now + ASK_SECONDS, again or inf)
 
-    async def _place(self, board: Board, accounts: Mapping[TaskId, str]) -> dict[TaskId, str]:
+    async def _place(self, board: Board, accounts: Mapping[TaskId, str], tasks: Collection[Task]) -> dict[TaskId, str]:
         """The node of each task for which one has a slot; nothing where all agents run here."""
         if not accounts or self.nodes is None:
             return {}
         hosts, unplaced = await self.nodes.place(board, accounts)
         if unplaced:
+            self._needs.note(tasks, unplaced, self.site.clock.now())
             self.gate.waiting.update((str(name), reason) for name, reason in unplaced.items())
             self.gate.show()
         return hosts

@@ -14,8 +14,9 @@ import msgspec
 from paddock.core.board import Board
 from paddock.core.ids import TaskId, attempt_id, task_of
 from paddock.core.intent.tasks import stop_tasks
+from paddock.core.nodes.labels import OS
 from paddock.core.nodes.tenure import node_of
-from paddock.core.tasks.task import Attempt, Task
+from paddock.core.tasks.task import Attempt, Phase, Task
 from paddock.fleet.attempts.attempt import Ear
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.glance import AgentGlance
@@ -26,9 +27,11 @@ from paddock.fleet.nodes.exchange import Exchange
 from paddock.fleet.nodes.hearsay import Place, repeat_heard
 from paddock.fleet.nodes.losses import Losses
 from paddock.fleet.nodes.messages import NodeNews, encode
+from paddock.fleet.nodes.needs import needs_of, needs_of_ci, selector, why_no_slot
 from paddock.fleet.nodes.order import order_for
 from paddock.fleet.nodes.placing import Look, Looked, NodeSeen, Release, Reservations, Reserve, Wish
 from paddock.fleet.nodes.register import NodeRegister, write_register
+from paddock.fleet.review.starts import due_reviewer, for_reviewer
 from paddock.fleet.site import Site
 from paddock.fleet.troubles import Troubles
 from paddock.fleet.workspace import Workspace
@@ -168,15 +171,21 @@ class NodeDirector:
         return Wish(name, self.labels_of(task), near or "")
 
     def labels_of(self, task: Task) -> dict[str, str]:
-        """The labels that a node must have to run it."""
-        return {}
+        """The labels that a node must have to run it, or its reviewer."""
+        if task.phase is Phase.REVIEWING:
+            reviewer = due_reviewer(self.site, self.ledger.board, task, self.site.clock.now())
+            task = for_reviewer(task, reviewer) if reviewer is not None else task
+        return selector(needs_of(self.site.config, task), self.nodes, self._systems())
+
+    def labels_of_ci(self) -> dict[str, str]:
+        """The labels that a node must have to run CI."""
+        return selector(needs_of_ci(self.site.config), self.nodes, self._systems())
+
+    def _systems(self) -> dict[str, str]:
+        return {name: news.facts.tools.get(OS, "") for name, news in self.news.items()}
 
     def _why_no_slot(self, wish: Wish) -> str:
-        slots = sum(node.slots for node in self.nodes if not node.problem)
-        labels = ", ".join(f"{key}={value}" for key, value in wish.labels.items())
-        having = f" with {labels}" if labels else ""
-        nodes = f"{len(self.nodes)} nodes with {slots} slots" if self.nodes else "no node offers any"
-        return f"no agent slot is free on a node{having} ({nodes}; `paddock nodes` shows them)"
+        return why_no_slot(wish.labels, wish.near, self.nodes, self.ledger.board.drains)
 
     async def _release_unused(self, board: Board) -> None:
         """Slots of what has ended, or was not claimed after all."""
@@ -213,4 +222,4 @@ def _beginnings(task: Task) -> list[str]:
     """The commits that its next attempt may begin at, other than main and what attempts on nodes have pushed."""
     pushed = {attempt.head for attempt in task.attempts if _is_on_node(attempt)}
     found = [task.start, task.head, *(attempt.head for attempt in task.attempts), *(one.base for one in task.attempts)]
-    return [sha for sha in dict.fromkeys(found) if sha is not None and sha not in pushed]
+    return [sha for sha in dict.fromkeys(found) if sha and sha not in pushed]

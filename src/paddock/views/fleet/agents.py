@@ -36,6 +36,7 @@ class ConfiguredAgent(msgspec.Struct, frozen=True):
     kinds: tuple[str, ...]
     labels: tuple[str, ...]
     file: str
+    needs: tuple[str, ...] = ()
     yielded: ReviewYield | None = msgspec.field(name="yield", default=None)
 
 
@@ -59,6 +60,7 @@ class RouteView(msgspec.Struct, frozen=True):
     agent: str | None
     why: tuple[str, ...]
     candidates: list[CandidateView]
+    needs: tuple[str, ...] = ()
 
 
 def view_agents(loaded: Loaded, reviewers: Mapping[str, ReviewerTally]) -> list[ConfiguredAgent]:
@@ -73,6 +75,7 @@ def view_agents(loaded: Loaded, reviewers: Mapping[str, ReviewerTally]) -> list[
             owns=agent.owns,
             kinds=agent.kinds,
             labels=agent.labels,
+            needs=agent.needs,
             file=_file_of(sources.get(f"agents.{name}.brief", "")),
             yielded=view_yield(reviewers.get(name, ReviewerTally())) if agent.role == REVIEWER else None,
         )
@@ -102,6 +105,8 @@ def _worth(tally: ReviewerTally) -> str:
     return said
 
 
-def view_route(decided: Route) -> RouteView:
+def view_route(decided: Route, agents: Mapping[str, Agent]) -> RouteView:
+    """`needs` are those of the agent that gets it."""
+    agent = agents.get(decided.agent) if decided.agent is not None else None
     weighed = [CandidateView(one.name, one.rank is not None, one.reasons) for one in decided.weighed]
-    return RouteView(decided.agent, decided.why, weighed)
+    return RouteView(decided.agent, decided.why, weighed, agent.needs if agent is not None else ())

@@ -4,6 +4,7 @@ import msgspec
 
 from paddock.core.board import Board
 from paddock.core.ids import printable
+from paddock.core.nodes.tenure import node_of
 from paddock.core.review.open_count import count_open
 from paddock.core.tasks.task import SATISFIED, Attempt, Phase, Task
 from paddock.core.tasks.vocabulary import Role
@@ -43,6 +44,7 @@ class AttemptView(msgspec.Struct, frozen=True):
     held_by: str | None = None
     held_since: str | None = None
     causes: tuple[str, ...] = ()
+    node: str | None = None
 
 
 class TaskView(msgspec.Struct, frozen=True):
@@ -74,6 +76,7 @@ class TaskView(msgspec.Struct, frozen=True):
     open_findings: int = 0
     blocking_findings: int = 0
     forks: str | None = None
+    needs: tuple[str, ...] = ()
 
 
 class ConvoyView(msgspec.Struct, frozen=True):
@@ -105,6 +108,7 @@ def view_attempt(attempt: Attempt) -> AttemptView:
         cached_tokens=attempt.cache_read_tokens,
         held_by=attempt.held.by if attempt.held is not None else None,
         held_since=iso(attempt.held.since) if attempt.held is not None else None,
+        node=node_of(attempt.host_id),
     )
 
 

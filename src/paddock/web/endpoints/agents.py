@@ -69,5 +69,5 @@ def read_route(visit: Visit[RouteQuery, NoBody]) -> RouteAnswer:
         agent=asked.agent or None,
         role=asked.role,
     )
-    decided = view_route(choose_agent_for(visit.board, work, visit.workspace.known))
+    decided = view_route(choose_agent_for(visit.board, work, visit.workspace.known), visit.workspace.config.agents)
     return RouteAnswer(agent=decided.agent, why=decided.why, candidates=decided.candidates)

@@ -147,6 +147,7 @@ class NewTask(Asked, frozen=True):
     accept: AcceptBody | None = None
     role: Role = Role.WORK
     inputs: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
 
 
 class AddBody(Asked, frozen=True):
@@ -210,6 +211,7 @@ def _spec(new: NewTask, usual_attempts: int) -> TaskSpec:
         labels=new.labels,
         role=new.role,
         inputs=new.inputs,
+        needs=new.needs,
     )
 
 
@@ -227,6 +229,7 @@ class EditBody(Asked, frozen=True):
     labels: tuple[str, ...] | UnsetType = UNSET
     attempts: int | UnsetType = UNSET
     accept: AcceptBody | UnsetType | None = UNSET
+    needs: tuple[str, ...] | UnsetType = UNSET
 
 
 def edit(visit: Visit[NoQuery, EditBody]) -> BulkAnswer:
@@ -240,6 +243,7 @@ def edit(visit: Visit[NoQuery, EditBody]) -> BulkAnswer:
         priority=body.priority,
         paths=body.paths,
         labels=body.labels,
+        needs=body.needs,
         attempts=body.attempts,
         task_kind=body.kind or None if body.kind is not UNSET else UNSET,
         accept=_acceptance(body.accept) if body.accept is not UNSET else UNSET,
