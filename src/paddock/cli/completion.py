@@ -213,6 +213,15 @@ def _imported(workspace: Workspace) -> Iterable[tuple[str, str]]:
     return [(label, about) for label, about in _batches(workspace) if label != FLEET]
 
 
+def _nodes(workspace: Workspace) -> Iterable[tuple[str, str]]:
+    from paddock.core.nodes.tenure import told_nodes
+    from paddock.fleet.nodes.drains import seen_nodes
+
+    board = workspace.board()
+    names = sorted({*told_nodes(board), *seen_nodes(workspace)})
+    return [(name, "drained" if name in board.drains else "") for name in names]
+
+
 def _remotes(workspace: Workspace) -> Iterable[tuple[str, str]]:
     return [(name, "") for name in workspace.repo.git("remote").lines]
 
@@ -254,4 +263,5 @@ _OFFERS: dict[tuple[str, ...], Offer] = {
     **{("findings", command, "names"): _findings for command in ("waive", "confirm", "file")},
     **{("plan", option): _plans for option in ("shown", "accepted", "edited", "dropped")},
     ("config", "show", "key"): _settings,
+    ("drain", "nodes"): _nodes,
 }

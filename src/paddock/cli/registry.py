@@ -71,6 +71,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "costs": ("costs", "Show what agents have cost."),
     "budget": ("costs", "Set and show budgets."),
     "limits": ("limits", "Show what limits the number of agents."),
+    "group": ("group", "Show the repositories that share accounts with this one."),
     "fanout": ("fanout", "Compare one agent with several: is it worth it?"),
     "lease": ("lease", "Reserve things that only one may use at a time."),
     "with-lease": ("with_lease", "Run a command under a lease."),
@@ -103,7 +104,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "sync",
     ),
     "Insight": ("alerts", "traces", "drift", "failures", "report"),
-    "Spending": ("costs", "budget", "limits", "fanout"),
+    "Spending": ("costs", "budget", "limits", "group", "fanout"),
     "For agents and assistants": ("ask", "noop", "mcp"),
     "Share and clean up": ("lease", "with-lease", "gc", "janitor"),
 }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from paddock.core.board import Board
+from paddock.core.board import NODE_LEASES, Board
 from paddock.core.errors import PaddockError
 from paddock.core.tasks.task import Phase, Task
 from paddock.fleet.dispatch.refusals import StoppedEngine, read_stopped, read_waiting
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from paddock.core.merge.company import Collisions
     from paddock.core.merge.tallies import RunCompany
     from paddock.core.troubles import Trouble
+    from paddock.fleet.nodes.tally import NodeTally
     from paddock.git.usertree.notes import CheckoutNotes, StaleTree
 
 LOOK_SECONDS = 1.0
@@ -43,7 +44,7 @@ class Outlook(msgspec.Struct, frozen=True):
     """`waiting` are the reasons the daemon last had for not starting ready tasks; `untested` tells that changes are
     queued which nothing would test. `branch` is the one that work lands on, read only where `checkouts` are behind.
     `fence` is what the daemon found, None where there is no daemon. `collisions` are CI runs that get in each other's
-    way, as long as nothing keeps them apart.
+    way, as long as nothing keeps them apart. `nodes` is None where agents run on the machine of the daemon.
     """
 
     now: float
@@ -58,6 +59,7 @@ class Outlook(msgspec.Struct, frozen=True):
     locks: Sequence[LeftLock] = ()
     fence: FenceNote | None = None
     collisions: "Collisions | None" = None
+    nodes: "NodeTally | None" = None
 
     def reason_of(self, task: Task) -> str:
         """Why it stands where it does; of a ready task, why the daemon has not started it."""
@@ -80,7 +82,18 @@ def look_around(workspace: Workspace, board: Board, now: float) -> Outlook:
         locks=find_left_locks(workspace.repo.common_dir),
         fence=read_note(workspace.state_dir) if daemon.presence is Presence.RUNNING else None,
         collisions=know_collisions(workspace, board.queue_switches.stats.company),
+        nodes=_count_nodes(workspace, board, daemon, now),
     )
+
+
+def _count_nodes(workspace: Workspace, board: Board, daemon: DaemonSighting, now: float) -> "NodeTally | None":
+    """Nothing is loaded for it where no node has ever been heard of."""
+    tended = any(name.startswith(NODE_LEASES) for name in board.leases.held)
+    if not tended and not board.drains and not (workspace.state_dir / "nodes.json").exists():
+        return None
+    from paddock.fleet.nodes.tally import count_nodes
+
+    return count_nodes(workspace.state_dir, board, daemon, now)
 
 
 def know_collisions(workspace: Workspace, company: "RunCompany") -> "Collisions | None":

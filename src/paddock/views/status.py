@@ -53,6 +53,15 @@ class DaemonView(msgspec.Struct, frozen=True):
     generation: int
 
 
+class NodeCountsView(msgspec.Struct, frozen=True):
+    """`slots` and `used` are of nodes that take work; None where the daemon that knows them is on another machine."""
+
+    nodes: int
+    slots: int | None
+    used: int | None
+    drained: tuple[str, ...]
+
+
 class StatusView(Document, frozen=True, kw_only=True):
     seq: int
     counts: dict[str, int]
@@ -69,6 +78,7 @@ class StatusView(Document, frozen=True, kw_only=True):
     behind: list[StaleView]
     undone: list[UndoneView]
     alerts: list[AlertView]
+    nodes: NodeCountsView | None
 
 
 def view_status(
@@ -104,7 +114,13 @@ def view_status(
         behind=view_stale(outlook.checkouts),
         undone=view_undone(outlook.checkouts),
         alerts=[view_alert(alert) for alert in shown_alerts(board)],
+        nodes=_view_counts(outlook),
     )
+
+
+def _view_counts(outlook: Outlook) -> NodeCountsView | None:
+    told = outlook.nodes
+    return NodeCountsView(told.nodes, told.slots, told.used, told.drained) if told is not None else None
 
 
 def _view_today(board: Board, day: str) -> TodayView:

@@ -87,7 +87,7 @@ def test_a_node_that_nobody_knows_is_refused_with_the_nearest_one() -> None:
     assert refusal.value.hint == "did you mean `gpu-1`?"
     with pytest.raises(NotFound) as refusal:
         drain_nodes(Board(), ["n1"], ())
-    assert refusal.value.hint == "no node is known"
+    assert refusal.value.hint == "no node is known: `paddock nodes` says where agents run"
 
 
 def test_a_node_that_only_the_log_knows_can_be_drained() -> None:

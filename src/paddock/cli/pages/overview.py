@@ -165,6 +165,8 @@ def _flow(lead: str, parts: list[str], between: str, indent: str = "  ") -> list
 def _standing(board: Board, outlook: Outlook) -> list[str]:
     """The daemon, a stopped queue, and what today has cost so far."""
     parts = [daemon_words(outlook), *_fence_words(outlook)]
+    if outlook.nodes is not None:
+        parts.append(cut(outlook.nodes.words, 80))
     if (state := board.queue_switches.state) != "open":
         parts.append(f"merge queue {state}")
     if (cost := board.cost_of_day(day_of(outlook.now))) is not None:

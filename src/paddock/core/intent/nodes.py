@@ -13,6 +13,7 @@ from paddock.core.wording import did_you_mean
 LONGEST_NAME = 100
 LONGEST_REASON = 500
 _LIST = "`paddock nodes` lists them"
+_NONE = "no node is known: `paddock nodes` says where agents run"
 
 
 def drain_nodes(board: Board, nodes: Iterable[str], seen: Collection[str], reason: str = "") -> list[Draft]:
@@ -43,5 +44,5 @@ def _require_node(board: Board, node: str, seen: Collection[str]) -> None:
         raise Misuse(f"`{printable(node, LONGEST_NAME)}` cannot be the name of a node", _LIST)
     known = {*seen, *told_nodes(board)}
     if node not in known:
-        hint = did_you_mean(node, sorted(known), f"known: {', '.join(sorted(known))}") if known else "no node is known"
+        hint = did_you_mean(node, sorted(known), f"known: {', '.join(sorted(known))}") if known else _NONE
         raise NotFound(f"there is no node `{node}`", hint)
