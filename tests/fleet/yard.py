@@ -24,8 +24,8 @@ from paddock.git.worktrees.slots import WorktreeRoot, default_root, list_slots, 
 from paddock.sessions.marks import MarkedProcess, find_marked
 from paddock.sessions.sweep import sweep
 from paddock.store.location import open_store
-from paddock.store.protocol import Query
-from paddock.store.sqlite import SqliteStore
+from paddock.store.place import LogPlace
+from paddock.store.protocol import Query, Store
 from paddock.store.wake import socket_folder
 from tests.warm import PATIENCE_SECONDS, RunningCommand
 
@@ -119,9 +119,13 @@ class Yard:
     def log_path(self) -> Path:
         return self.top / ".git" / "paddock" / "log.db"
 
+    @property
+    def place(self) -> LogPlace:
+        return LogPlace(self.log_path)
+
     @contextlib.contextmanager
-    def log(self) -> Iterator[SqliteStore]:
-        store = SqliteStore(self.log_path, read_only=True)
+    def log(self) -> Iterator[Store]:
+        store = open_store(self.place, read_only=True)
         try:
             yield store
         finally:
@@ -241,7 +245,7 @@ class Yard:
     def close(self) -> None:
         for daemon in self.daemons:
             daemon.kill()
-        if self.log_path.exists():
+        if self.place.is_shared or self.log_path.exists():
             sweep({process.mark for process in self.processes()})
 
 

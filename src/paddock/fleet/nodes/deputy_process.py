@@ -80,6 +80,7 @@ def open_post(home: NodeHome) -> Post:
     os.environ[HOST_VARIABLE] = node_lease(home.node)
     repo = open_mirror(home.mirror(order), order)
     post = Post(home, order, Workspace(repo, order.settings))
+    post.workspace.state_dir.mkdir(parents=True, exist_ok=True)
     site = ready_site(post.workspace)
     site.ground = NodeGround(GitGround(site), post.mirror)
     return post

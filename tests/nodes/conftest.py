@@ -1,0 +1,49 @@
+"""Fleets on the nodes of a real Ray cluster, one for all tests of a module."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.fleet.yard import build_template, clean_environment
+from tests.nodes.ranch import Ranch, RayCluster, build_ranch
+from tests.store.postgres_session import server_of_session
+
+MakeRanch = Callable[..., Ranch]
+NODES = ("n1", "n2", "n3")
+
+
+@pytest.fixture(scope="session")
+def ranch_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_template(tmp_path_factory.mktemp("template"))
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RayCluster]:
+    """Three nodes of eight slots."""
+    made = RayCluster(clean_environment(tmp_path_factory.mktemp("home")))
+    try:
+        for node in [made.add(name, 8) for name in NODES]:
+            node.await_start()
+        yield made
+    finally:
+        made.close()
+
+
+@pytest.fixture
+def make_ranch(ranch_template: Path, tmp_path: Path, cluster: RayCluster) -> Iterator[MakeRanch]:
+    """make_ranch(PADDOCK_LIMITS_MAX_AGENTS="9"): a repository with an empty log."""
+    made: list[Ranch] = []
+
+    def make(**settings: str) -> Ranch:
+        made.append(build_ranch(ranch_template, tmp_path, server_of_session().url(), cluster, **settings))
+        return made[-1]
+
+    yield make
+    for ranch in made:
+        ranch.close()
+
+
+@pytest.fixture
+def ranch(make_ranch: MakeRanch) -> Ranch:
+    return make_ranch()
