@@ -17,6 +17,7 @@ from tests.cli.conftest import SOURCE, Cli
 from tests.cli.test_lease import begin_attempt
 
 ARGUMENTS = {
+    "drain": ("n1",),
     "plan": ("goal",),
     "reject": ("t1", "-m", "no"),
     "fork": ("t1", "x"),
