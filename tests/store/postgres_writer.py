@@ -32,7 +32,7 @@ def main() -> None:
         for number in range(int(sys.argv[5])):
             store.append(adding(f"{author.name} {number}"), author)
     elif mode == "freeze":
-        store.append(freeze, author)
+        store.append(freezing(), author)
     else:
         for number in range(1_000_000):
             title = f"{author.name} {number}"
@@ -55,17 +55,17 @@ def adding(title: str) -> Decide:
     return lambda board: [ev.Draft(ev.TaskAdded(title, "x" * 100), task=task_id(board.next_task))]
 
 
-_frozen = False
-
-
-def freeze(board: Board) -> Sequence[ev.Draft]:
+def freezing() -> Decide:
     """Once: it is asked again after its transaction was ended."""
-    global _frozen
-    if not _frozen:
-        _frozen = True
-        say("stopping")
-        os.kill(os.getpid(), signal.SIGSTOP)
-    return adding("too late")(board)
+    signals = [signal.SIGSTOP]
+
+    def decide(board: Board) -> Sequence[ev.Draft]:
+        if signals:
+            say("stopping")
+            os.kill(os.getpid(), signals.pop())
+        return adding("too late")(board)
+
+    return decide
 
 
 def say(words: str) -> None:

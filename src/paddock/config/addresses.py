@@ -33,6 +33,12 @@ def fill_url(url: str, environment: Mapping[str, str] | None = None) -> str:
     return filled
 
 
+def is_unclear(url: str) -> bool:
+    """Whether a password in it is not escaped, so that some of it would be taken for a host, and shown as one."""
+    rest, _, parameters = url.partition("://")[2].partition("?")
+    return _is_unclear(rest, parameters) or rest.count("@") > 1 or "@" in rest.partition("/")[2]
+
+
 def login_of(url: str) -> tuple[str, str]:
     """The role and the database; empty where it does not name them, or they come from the environment."""
     from urllib.parse import unquote

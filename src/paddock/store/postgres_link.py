@@ -8,11 +8,12 @@ import logging
 import os
 import time
 from collections.abc import Callable
+from typing import Any
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
-from paddock.config.addresses import fill_url
+from paddock.config.addresses import fill_url, is_unclear
 from paddock.store.place import LogPlace
 from paddock.store.postgres_schema import OLDEST_SERVER, Connection
 from paddock.store.postgres_trouble import first_line, is_away, unreachable
@@ -93,17 +94,22 @@ class Link:
             self._connection = None
 
 
+def _read_address(place: LogPlace, url: str) -> dict[str, Any]:
+    try:
+        if not is_unclear(url):
+            return conninfo_to_dict(url)
+    except psycopg.Error:  # libpq repeats what it could not read, which may be the password
+        pass
+    raise LogUnusable(
+        f"[store] url `{place}` cannot be read as an address",
+        "write it as `postgresql://USER@HOST/DATABASE`, with %XX for what is special in a name or password: %40 for @",
+    )
+
+
 def open_connection(place: LogPlace, set_up: Callable[[Connection], None]) -> Connection:
     """Raises LogUnusable."""
     url = fill_url(place.url)
-    try:
-        asked = conninfo_to_dict(url)
-    except psycopg.Error as error:
-        # libpq repeats what it could not read, which may be the password.
-        raise LogUnusable(
-            f"[store] url `{place}` cannot be read as an address: {type(error).__name__}",
-            "write it as `postgresql://USER@HOST/DATABASE`, with %XX for what is special in a name or password",
-        ) from None
+    asked = _read_address(place, url)
     defaults = {key: value for key, value in _DEFAULTS.items() if key not in asked}
     defaults["fallback_application_name"] = f"paddock {os.getpid()}@{os.uname().nodename}"[:63]
     try:
