@@ -54,6 +54,9 @@ class PlayedGround:
     def act(self, what: str) -> None:
         """Before every effect."""
 
+    def bring(self, *commits: str) -> None:
+        """All of them are here."""
+
     def prepare(self, order: WorktreeOrder) -> PreparedWorktree:
         self.act(f"prepare {order.attempt}")
         if why := self.world.obstacle(order.attempt):

@@ -518,5 +518,10 @@ class Config(Section, frozen=True):
     insight: InsightSettings = InsightSettings()
 
     @property
+    def uses_nodes(self) -> bool:
+        """Whether agents or CI runs are on the nodes of a cluster."""
+        return "ray" in (self.sessions.runner, self.land.runner)
+
+    @property
     def landing_branch(self) -> str:
         return self.land.branch or self.main

@@ -85,7 +85,7 @@ class Daemon:
     tells_people: bool = False
     chores: Sequence[Chore] = ()
     recruit: Callable[[Ledger, Ear, Troubles], NodeDirector] | None = None
-    """Where agents run on the nodes of a cluster."""
+    """Where agents or CI runs are on the nodes of a cluster."""
 
     def __post_init__(self) -> None:
         self.ledger.lead.take_seat()
@@ -111,10 +111,12 @@ class Daemon:
         self.inquest = Inquest(self._call)
         crew.failed = self.inquest.report
         self._teller = Teller(self.site, self.ledger, self.gate, self.troubles) if self.tells_people else None
-        self._dispatcher = Dispatcher(self.site, self.ledger, self.gate, self.inquest, self.nodes)
+        ours, config = self.nodes, self.site.config
+        agents_at, runs_at = (ours if at == "ray" else None for at in (config.sessions.runner, config.land.runner))
+        self._dispatcher = Dispatcher(self.site, self.ledger, self.gate, self.inquest, agents_at)
         watches = not self.orders.until_idle
         ci = CiCrew(self.site, sweeper)
-        self.lander = Lander(self.site, self.ledger, ci, self._drives, self.troubles, watches)
+        self.lander = Lander(self.site, self.ledger, ci, self._drives, self.troubles, watches, runs_at)
         self._checks = CheckRuns(self.site, self.ledger, ci, self._drives)
         self._reviews = ReviewLoop(self.site, self.ledger, self._checks)
         self._schedules = ScheduleLoop(self.site, self.ledger, self.troubles)

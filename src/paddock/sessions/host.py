@@ -37,6 +37,11 @@ class Host(NamedTuple):
     id: str = ""
 
 
+def host_of(node: str) -> Host:
+    """A node of a cluster, as what runs there names its place."""
+    return Host(node, f"{NODE_LEASES}{node}")
+
+
 def this_host() -> Host:
     if named := os.environ.get(HOST_VARIABLE, ""):
         return Host(named.removeprefix(NODE_LEASES), named)

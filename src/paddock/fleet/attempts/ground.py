@@ -84,6 +84,9 @@ class Delivery:
 class Ground(Protocol):
     """Everything here blocks: call it in a thread. Each may be killed anywhere and asked again."""
 
+    def bring(self, *commits: str) -> None:
+        """Has these commits in the repository here. Raises PaddockError."""
+
     def prepare(self, order: WorktreeOrder) -> PreparedWorktree:
         """A folder on the order's branch, in the place that is asked for or in another where that cannot be had; the
         same one as before if the attempt has one already."""
@@ -120,6 +123,9 @@ class Ground(Protocol):
 @dataclass(frozen=True, slots=True)
 class GitGround:
     site: Site
+
+    def bring(self, *commits: str) -> None:
+        """They were made here."""
 
     def prepare(self, order: WorktreeOrder) -> PreparedWorktree:
         try:

@@ -12,7 +12,7 @@ from paddock.core.ids import AttemptId, TaskId, attempt_id, branch_name
 from paddock.core.leases import decisions, lease
 from paddock.core.money.budget import Cost, OverBudget
 from paddock.core.money.spending import Spending, reserve_start
-from paddock.core.nodes.tenure import node_lease, node_of
+from paddock.core.nodes.tenure import node_of
 from paddock.core.tasks.conversations import continued_attempt, resumable_session
 from paddock.core.tasks.task import Attempt, Phase, Task
 from paddock.fleet.attempts.folders import can_have_folder, folder_user
@@ -22,7 +22,7 @@ from paddock.fleet.dispatch.pricing import expected_cost
 from paddock.fleet.dispatch.warm_session import Link, Links, is_awaited, sessions_at_work, warm_session
 from paddock.fleet.review.starts import claim_review
 from paddock.fleet.site import Site
-from paddock.sessions.host import Host
+from paddock.sessions.host import Host, host_of
 
 LEASE_MARGIN_SECONDS = 600.0
 
@@ -42,7 +42,7 @@ class Claims:
 
     def host_of(self, site: Site, task: TaskId) -> Host:
         node = self.nodes.get(task)
-        return site.sessions.host if node is None else Host(node, node_lease(node))
+        return site.sessions.host if node is None else host_of(node)
 
 
 def claim_tasks(site: Site, board: Board, claims: Claims) -> list[Draft]:

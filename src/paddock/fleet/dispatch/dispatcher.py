@@ -57,7 +57,9 @@ class Placement(Protocol):
     async def place(self, board: Board, tasks: Iterable[TaskId]) -> tuple[dict[TaskId, str], dict[TaskId, str]]:
         """The node of each task that has a slot now, and why the others have none."""
 
-    async def send(self, board: Board, main: str, names: Iterable[TaskId], others: Iterable[str] = ()) -> None:
+    async def send_beginnings(
+        self, board: Board, main: str, names: Iterable[TaskId], others: Iterable[str] = ()
+    ) -> None:
         """Has the nodes find what these tasks begin at: main, and whatever else."""
 
 
@@ -125,7 +127,7 @@ class Dispatcher:
         if group is not None:
             accounts = await self._set_aside(group, admission, accounts)
         if self.nodes is not None:
-            await self.nodes.send(board, tip, accounts, starts.values())
+            await self.nodes.send_beginnings(board, tip, accounts, starts.values())
         claims = Claims(accounts, self.links, tip, now, starts, hosts)
         await self.ledger.record(lambda fresh: claim_tasks(self.site, fresh, claims))
         checkpoint("dispatch.claimed")

@@ -5,7 +5,7 @@ main moves; the next daemon reads both from the board and goes on.
 """
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
@@ -22,7 +22,7 @@ from paddock.fleet.landing.entrance import main_ref
 from paddock.fleet.landing.entries import Entries
 from paddock.fleet.landing.lost_work import loss_events
 from paddock.fleet.landing.main_branch import FETCH_SECONDS, LANDING, MainBranch
-from paddock.fleet.landing.runs import Runs
+from paddock.fleet.landing.runs import RunHosts, Runs
 from paddock.fleet.landing.sandbox_run import CiCrew
 from paddock.fleet.landing.stranded import Stranded
 from paddock.fleet.ledger import Ledger
@@ -35,6 +35,8 @@ from paddock.git.usertree.notes import read_notes
 
 ROUNDS = 1000
 STALE_PLANS = 20
+SLOT_SECONDS = 1.0
+"""Until it is asked again whether another machine has a slot for a CI run."""
 LOOK_SECONDS = 5.0
 """Main and checkouts may be changed by hand, which no log reports."""
 TENDING = "tending the merge queue"
@@ -51,11 +53,14 @@ class Lander:
     drives: Drives
     troubles: Troubles
     watches: bool = False
+    hosts: RunHosts | None = None
+    """Where CI runs, if not here."""
+    _waits: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         self._entries = Entries(self.site, self.ledger)
         self._stranded = Stranded(self.site, self.ledger)
-        self.runs = Runs(self.site, self.ledger, self.crew, self.drives, self.troubles)
+        self.runs = Runs(self.site, self.ledger, self.crew, self.drives, self.troubles, self.hosts)
         self._main = MainBranch(self.site, self.ledger, self.troubles)
         self._decisions = Decisions.since(self.site, self.ledger)
         self._checkouts = Checkouts(self.site)
@@ -82,6 +87,8 @@ class Lander:
                 return None
         await self._act()
         await self._look_after()
+        if self._waits:
+            return self.site.clock.now() + SLOT_SECONDS
         return self.site.clock.now() + (FETCH_SECONDS if self.site.config.land.remote else LOOK_SECONDS)
 
     def sees_main_elsewhere(self) -> bool:
@@ -106,11 +113,14 @@ class Lander:
             queue = self.ledger.board.queue
             self.runs.adopt(queue)
             actions = plan(queue, await self._main.look(queue), self.site.clock.now())
+            self._waits = False
             if not actions:
                 break
             try:
-                for action in actions:
-                    await self._perform(action)
+                done = [await self._perform(action) for action in actions]
+                self._waits = not all(done)
+                if not any(done):
+                    break
             except IllegalTransition:
                 # Something changed while we acted on an older board (a cancel, a run's end): plan again.
                 stale += 1
@@ -123,10 +133,11 @@ class Lander:
             if (problem := await whoever.look_after()) is not None:
                 await self.troubles.observe(what, problem)
 
-    async def _perform(self, action: act.Action) -> None:
+    async def _perform(self, action: act.Action) -> bool:
+        """False where it has to wait: asked again now, it would have to wait again."""
         match action:
             case act.StartRun():
-                await self.runs.start(action)
+                return await self.runs.start(action)
             case act.CancelRun(run=run, reason=reason):
                 await self.ledger.note(qe.RunCancelAsked(run, reason))
                 self.runs.cancel(run, reason)
@@ -138,6 +149,7 @@ class Lander:
                 await self._record_main(action)
             case _:
                 await self.ledger.note(action)
+        return True
 
     async def _notice_main(self, queue: Queue) -> None:
         """Where main is, before anything is queued: what moves it from then on is seen to have moved it."""

@@ -1,9 +1,10 @@
 """The queue's CI runs: recorded before their processes exist, driven by a daemon that reaches their host."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Protocol
 
 from paddock.core.board import Board
 from paddock.core.errors import words_of
@@ -39,22 +40,37 @@ from paddock.sessions.host import Host
 TESTING = "testing"
 
 
+class RunHosts(Protocol):
+    """Other machines, on which CI runs."""
+
+    async def host_of_run(self, run: str) -> Host | None:
+        """One with a slot for it, kept for a while; None while there is none. Raises PaddockError."""
+
+    async def send(self, commits: Iterable[str]) -> None:
+        """Has them find the commits. Raises PaddockError."""
+
+
 @dataclass
 class Runs:
-    """`driven` are those this daemon drives, by their id."""
+    """`driven` are those this daemon drives, by their id. Without `hosts` they run here."""
 
     site: Site
     ledger: Ledger
     crew: CiCrew
     drives: Drives
     troubles: Troubles
+    hosts: RunHosts | None = None
     driven: dict[str, CiRun] = field(default_factory=dict)
 
-    async def start(self, action: StartRun) -> None:
+    async def start(self, action: StartRun) -> bool:
+        """False where it has to wait for a slot on another machine."""
+        host = await self.hosts.host_of_run(action.run) if self.hosts is not None else self.site.sessions.host
+        if host is None:
+            return False
         composed = await asyncio.to_thread(_compose, self.site, action, self.ledger.board.queue.entries)
         if isinstance(composed, CompositionRefused):
             await self.ledger.note(composed)
-            return
+            return True
         commit, tree = composed.commit, composed.tree
         checkpoint("run.composed")
         digest = ci_of(self.site).digest
@@ -65,15 +81,18 @@ class Runs:
         started = RunStarted(
             action.run, action.purpose, action.base, action.base_tree, action.members, tree, commit, digest,
             str(self.site.run_folder(action.run)), action.confirms, checks, since, self.site.config.land.policy,
-            *self.site.sessions.host, accepts,
+            *host, accepts,
         )  # fmt: skip
         reused = reusable_pass(self.ledger.board.queue, action.purpose, tree, digest, accepts)
         events: list[QueueEvent] = [started]
-        if reused is not None:
+        if self.hosts is not None and reused is None:
+            await self.hosts.send([action.base, commit])
+        elif reused is not None:
             events.append(RunEnded(action.run, Result.PASS, reused=reused))
         await self.ledger.note(*events)
         checkpoint("run.started_in_log")
         self.adopt(self.ledger.board.queue)
+        return True
 
     def adopt(self, queue: Queue) -> None:
         """Every run that has not ended has somebody who drives it: a daemon that reaches its host."""

@@ -171,6 +171,7 @@ class SandboxRun:
         set_up, checked = (self.has_begun(number) for number in range(2))
         if set_up or checked:
             return PreparedSandbox(needs_setup=bool(order.setup) and not checked)
+        await asyncio.to_thread(self._site.ground.bring, self.job.commit, self.job.base)
         prepared = await asyncio.to_thread(prepare_sandbox, sandbox, order, self._site.checkpoint)
         match prepared:
             case InUse(run=other):

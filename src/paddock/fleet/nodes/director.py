@@ -35,6 +35,7 @@ from paddock.fleet.review.starts import due_reviewer, for_reviewer
 from paddock.fleet.site import Site
 from paddock.fleet.troubles import Troubles
 from paddock.fleet.workspace import Workspace
+from paddock.sessions.host import Host, host_of
 
 LOOK_SECONDS = 1.0
 QUIET_SECONDS = 5.0
@@ -60,7 +61,8 @@ class NodeDirector:
     _reserved: dict[str, str] = field(default_factory=dict, init=False)
     _wanted: dict[str, float] = field(default_factory=dict, init=False)
     _places: dict[str, bytes] = field(default_factory=dict, init=False)
-    _collected: set[str] = field(default_factory=set, init=False)
+    _uncollected: set[TaskId] | None = field(default=None, init=False)
+    """Tasks with agents on nodes now or at the last look; None before the first."""
 
     def __post_init__(self) -> None:
         self._losses = Losses(self.site, self.ledger, self.exchange)
@@ -78,27 +80,38 @@ class NodeDirector:
         checkpoint("nodes.placed")
         return hosts, why
 
-    async def place_run(self, board: Board, run: str) -> str:
-        """The node for a CI run; empty while there is no slot."""
+    async def host_of_run(self, run: str) -> Host | None:
+        """The node for a CI run; None while none has a slot. Raises ClusterSilent."""
         self._wanted[run] = self.site.clock.now()
-        return (await self._reserve(board, (Wish(run),))).get(run, "")
+        wish = Wish(run, self.labels_of_ci())
+        node = (await self._reserve(self.ledger.board, (wish,))).get(run)
+        checkpoint("nodes.run_placed")
+        return host_of(node) if node else None
 
-    async def send(self, board: Board, main: str, names: Iterable[TaskId], others: Iterable[str] = ()) -> None:
+    async def send_beginnings(
+        self, board: Board, main: str, names: Iterable[TaskId], others: Iterable[str] = ()
+    ) -> None:
         """Has the remote hold all that the tasks may begin at. Raises CommitsStuck."""
         starts = [*others, *(sha for name in names for sha in _beginnings(board.task(name)))]
-        await asyncio.to_thread(self.exchange.publish, main, starts)
+        await asyncio.to_thread(self.exchange.publish, starts, main)
+        checkpoint("nodes.published")
+
+    async def send(self, commits: Iterable[str]) -> None:
+        """Has the remote hold these. Raises CommitsStuck."""
+        await asyncio.to_thread(self.exchange.publish, commits)
         checkpoint("nodes.published")
 
     async def collect(self, board: Board) -> None:
-        """What nodes have made is in the repository before anybody decides about it."""
-        for name in (*board.open, *board.live):
-            task = board.tasks[name]
-            for attempt in task.attempts[-2:]:
-                if not _is_on_node(attempt) or attempt.head is None or attempt.id in self._collected:
-                    continue
-                await asyncio.to_thread(self.exchange.collect, attempt, attempt.head)
-                self._collected.add(attempt.id)
-                checkpoint("nodes.collected")
+        """What nodes have made is in the repository before anybody decides about it. Raises CommitsStuck."""
+        live = {task_of(one.id) for one in self.live(board)}
+        for name in tuple(self._uncollected if self._uncollected is not None else board.open):
+            for attempt in board.tasks[name].attempts[-2:]:
+                if _is_on_node(attempt) and attempt.head is not None:
+                    await asyncio.to_thread(self.exchange.collect, attempt, attempt.head)
+                    checkpoint("nodes.collected")
+            if self._uncollected is not None and name not in live:
+                self._uncollected.discard(name)
+        self._uncollected = (self._uncollected or set()) | live
 
     def live(self, board: Board) -> list[Attempt]:
         """The attempts on nodes."""

@@ -41,10 +41,11 @@ class Exchange:
             return str(((self.repo.main or self.repo.common_dir) / url).resolve())
         return url
 
-    def publish(self, main: str, starts: Iterable[str]) -> None:
-        """Has the remote hold these, so that nodes can begin there. What it was given before costs nothing."""
+    def publish(self, starts: Iterable[str], main: str = "") -> None:
+        """Has the remote hold these, so that nodes can begin there. What it was given before costs nothing. `main` is
+        where main is now, if that is to be told."""
         fresh = [sha for sha in dict.fromkeys(starts) if sha not in self._sent and sha != main]
-        words = [f"+{main}:{main_ref(self.identity)}"] if main != self._main else []
+        words = [f"+{main}:{main_ref(self.identity)}"] if main not in ("", self._main) else []
         words += [f"{sha}:{start_ref(self.identity, sha)}" for sha in fresh]
         if not words:
             return
@@ -56,8 +57,8 @@ class Exchange:
                 f"commits cannot be pushed to `{self.remote}` for the nodes: {_words(done.stderr)}",
                 f"try `git push {self.remote} HEAD:{TOP}/try`",
             )
-        self._main = main
-        self._sent.update((*fresh, main))
+        self._main = main or self._main
+        self._sent.update((*fresh, self._main))
 
     def collect(self, attempt: Attempt, wanted: str | None) -> str | None:
         """What the attempt has pushed, with its branch and a ref of ours at it; None if there is nothing. Raises

@@ -21,10 +21,14 @@ class NodeGround:
     local: GitGround
     mirror: Callable[[], Mirror]
 
-    def prepare(self, order: WorktreeOrder) -> PreparedWorktree:
+    def bring(self, *commits: str) -> None:
         mirror = self.mirror()
-        mirror.require(order.start)
-        mirror.follow_main()
+        for commit in commits:
+            mirror.require(commit)
+
+    def prepare(self, order: WorktreeOrder) -> PreparedWorktree:
+        self.bring(order.start)
+        self.mirror().follow_main()
         return self.local.prepare(order)
 
     def look(self, place: str) -> Vacancy:

@@ -16,7 +16,7 @@ from paddock.sessions.regular import open_regular
 
 PART_BYTES = 1 << 18
 GROWING = (".out", ".err", ".times")
-SMALL = (".exit", ".stop", "setup.log")
+SMALL = (".exit", ".stop", ".step", ".timeout", "setup.log")
 MOST_SMALL_BYTES = 1 << 16
 FOLDER = Callable[[str], Path]
 

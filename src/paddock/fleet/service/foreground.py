@@ -42,7 +42,7 @@ def make_daemon(workspace: Workspace, ledger: Ledger, orders: Orders, chores: Se
         desks=DeskOffice(workspace.site),
         tells_people=True,
         chores=chores,
-        recruit=_recruit(workspace) if workspace.config.sessions.runner == "ray" else None,
+        recruit=_recruit(workspace) if workspace.config.uses_nodes else None,
     )
 
 
@@ -65,7 +65,7 @@ def require_cluster(config: Config) -> None:
     """Raises PaddockError where what nodes need is not configured or installed."""
     if not config.store.url:
         raise PaddockError(
-            '`[sessions] runner = "ray"` needs a log that every node reaches, and this one is a file of this machine',
+            'with `runner = "ray"` every node needs to reach the log, and this one is a file of this machine',
             "move it to PostgreSQL: `paddock store migrate --to postgresql://…`",
         )
     if find_spec("ray") is None:
