@@ -141,9 +141,11 @@ class PostgresServer:
     @property
     def _as_server(self) -> tuple[str, ...]:
         """PostgreSQL does not run as root."""
+        setpriv = shutil.which("setpriv", path=os.defpath)
+        assert setpriv is not None, "it comes with util-linux"
         if self._user is None:
-            return ("setpriv",)
-        return ("setpriv", f"--reuid={self._user.pw_uid}", f"--regid={self._user.pw_gid}", "--clear-groups")
+            return (setpriv,)
+        return (setpriv, f"--reuid={self._user.pw_uid}", f"--regid={self._user.pw_gid}", "--clear-groups")
 
 
 def _user_for_server() -> pwd.struct_passwd | None:

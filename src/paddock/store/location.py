@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _REFS = "refs/paddock/"
 _KEPT = f"{_REFS}kept"
+FILE_NAME = "log.db"
 NEEDS = "pip install 'paddock[postgres]'"
 
 
@@ -33,7 +34,7 @@ def log_of(repo: Repo, settings: Sequence[str] = ()) -> LogPlace:
 def log_at(repo: Repo, url: str, schema: str) -> LogPlace:
     """In the database at `url`; in a file of the repository without one."""
     folder = repo.common_dir / "paddock"
-    return LogPlace(folder / f"shared-{schema}", url, schema) if url else LogPlace(folder / "log.db")
+    return LogPlace(folder / f"shared-{schema}", url, schema) if url else LogPlace(folder / FILE_NAME)
 
 
 def open_store(
@@ -103,7 +104,7 @@ def require_known(place: LogPlace, repo: Repo) -> None:
     if has_log(place):
         return
     if place.is_shared:
-        _require_not_elsewhere(place, log_at(repo, "", "").file)
+        require_not_elsewhere(place)
         return
     from paddock.store.moved import refuse_moved
 
@@ -114,18 +115,20 @@ def require_known(place: LogPlace, repo: Repo) -> None:
         raise log_gone(place, read_witness(place.file))
 
 
-def _require_not_elsewhere(place: LogPlace, file: Path) -> None:
-    """Raises LogUnusable where the log is in `file`, or was moved from there to another database than this one."""
-    if file.exists():
-        raise LogUnusable(
-            f"there is no log at `{place}`, and one in the file `{file}`",
-            "move it there: `paddock store migrate`",
-        )
+def require_not_elsewhere(place: LogPlace) -> None:
+    """For a shared log that is not there: raises LogMissing where the log is in the file, or was moved from there to
+    another database."""
     from paddock.store.moved import FILLING, name_of, read_note
+    from paddock.store.protocol import LogMissing
 
+    file = place.state_dir / FILE_NAME
+    if file.exists():
+        raise LogMissing(
+            f"there is no log at `{place}`, and one in the file `{file}`", "move it there: `paddock store migrate`"
+        )
     moved = read_note(file)
     if moved and moved not in (FILLING, name_of(place)):
-        raise LogUnusable(
+        raise LogMissing(
             f"there is no log at `{place}`: that of this repository was moved to {printable(moved, 200)}",
             "set [store] url in paddock.toml to where it is; `paddock init --new-log` begins another one",
         )

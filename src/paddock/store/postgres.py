@@ -100,9 +100,12 @@ class PostgresStore:
         try:
             found = self._ask(self._sql.standing)
         except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName):
-            if (witness := read_witness(self.place.file)) is None:
-                raise missing(self.place) from None
+            from paddock.store.location import require_not_elsewhere
             from paddock.store.loss import log_gone
+
+            if (witness := read_witness(self.place.file)) is None:
+                require_not_elsewhere(self.place)
+                raise missing(self.place) from None
 
             raise log_gone(self.place, witness) from None
         if not found:

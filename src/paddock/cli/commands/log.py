@@ -60,7 +60,7 @@ def log_command(
     if ctx.invoked_subcommand is not None:
         return
     workspace = open_workspace(ctx)
-    store = workspace.read()
+    store = ctx.with_resource(closing(workspace.read()))
     query = Query(
         task=parse_task(task) if task else None, kind=kind, since=parse_moment(since, time.time()) if since else None
     )
@@ -205,11 +205,10 @@ def _refuse_if_mirrored(workspace: Workspace, store: Store) -> None:
 @click.pass_context
 def rebuild_command(ctx: click.Context, as_json: bool) -> None:
     """Drop the snapshots, fold every event again, and compare."""
-    store = open_workspace(ctx).write()
-    started = time.perf_counter()
-    same = store.rebuild()
-    seconds, records = time.perf_counter() - started, store.head()
-    store.close()
+    with closing(open_workspace(ctx).write()) as store:
+        started = time.perf_counter()
+        same = store.rebuild()
+        seconds, records = time.perf_counter() - started, store.head()
     if as_json:
         print_document(records=records, same=same, seconds=round(seconds, 3))
     else:

@@ -61,9 +61,7 @@ def migrate_command(ctx: click.Context, to: str | None, schema: str | None, edit
         say(f"what was in the file is kept in {printable(str(done.kept), 300)}")
     _tell_config(workspace, target, lines, edited=edited)
     if to is not None and holds_password(to):
-        say(
-            "the password in --to can be seen in the list of processes, and is not in these lines: keep it in ~/.pgpass"
-        )
+        say("the password is not in these lines: keep it in ~/.pgpass, where the list of processes does not show it")
     for address in pages_to_restart(target.state_dir):
         say(f"the page at {address} still has the old place open: end it and run `paddock web` again")
 

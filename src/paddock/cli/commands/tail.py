@@ -1,5 +1,6 @@
 """`paddock tail t3`: what an agent is doing, readable."""
 
+from contextlib import closing
 from pathlib import Path
 
 import click
@@ -38,7 +39,7 @@ def tail_command(ctx: click.Context, task: str, follow: bool, raw: bool, unsafe:
 
         tail_run(workspace, parse_run(task), how)
         return
-    store, site = workspace.read(), workspace.site
+    store, site = ctx.with_resource(closing(workspace.read())), workspace.site
     attempt = attempt_named(store.board(), task)
     if not attempt.turn:
         _show_setup(site.attempt_folder(attempt.id) / SETUP_OUTPUT, how)

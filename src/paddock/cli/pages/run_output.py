@@ -1,6 +1,7 @@
 """`paddock tail r7`: what a CI run printed, both streams in order, each check under its name."""
 
 import sys
+from contextlib import closing
 
 import click
 
@@ -28,8 +29,7 @@ def tail_run(workspace: Workspace, run: str, how: Manner) -> None:
     showing.show(steps_of(site, run), to_the_end=story.ended is not None)
     if not how.live:
         return
-    store = workspace.read()
-    with store.listen() as listener:
+    with closing(workspace.read()) as store, store.listen() as listener:
         while run in store.board().queue.running:
             listener.wait(POLL_SECONDS)
             showing.show(steps_of(site, run), to_the_end=False)

@@ -14,6 +14,10 @@ from paddock.store.protocol import LogMissing
 from paddock.store.server_facts import ServerFacts, ask_facts, server_warnings
 
 
+PATIENCE_SECONDS = 0.5
+"""Whoever asks how the log is wants to hear that its server is away."""
+
+
 class LogFacts(msgspec.Struct, frozen=True):
     """`state` is `open`, `empty`, `missing`, `moved`, `filling` or `unusable`; `moved_to` is where a moved log is now.
     `problem` says what keeps it from being used, with its `hint`. A number is None where it cannot be told."""
@@ -45,7 +49,8 @@ def know_log(workspace: Workspace) -> LogFacts:
 
 
 def _know_shared(place: LogPlace, blank: LogFacts) -> LogFacts:
-    with closing(postgres_store()(place, read_only=True, even_moved=True)) as store:
+    opened = postgres_store()
+    with closing(opened(place, read_only=True, even_moved=True, lock_timeout_seconds=PATIENCE_SECONDS)) as store:
         server, moved, records = ask_facts(store), store.moved(), store.head()
         known = msgspec.structs.replace(
             blank,
