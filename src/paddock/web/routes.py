@@ -9,6 +9,7 @@ from paddock.views.board.page import BoardView
 from paddock.views.cost_report import FullCostsView, LabelCostsView
 from paddock.views.fleet.fanout import FanOutView
 from paddock.views.fleet.leases import LeasesView
+from paddock.views.fleet.nodes import NodesView
 from paddock.views.fleet.page import FleetDocument
 from paddock.views.insight.drift import DriftView
 from paddock.views.insight.failures import FailuresView
@@ -47,6 +48,7 @@ from paddock.web.endpoints import (
     live_views,
     log,
     messages,
+    nodes,
     plans,
     queue_requests,
     recovery_requests,
@@ -248,6 +250,9 @@ ENDPOINTS: tuple[Endpoint[Any, Any], ...] = (
         schedules.ReasonBody,
     ),
     read("/leases", "As `paddock lease list --json`", LeasesView, summaries.read_leases, NoQuery),
+    read("/nodes", "As `paddock nodes --json`", NodesView, nodes.read_nodes, NoQuery),
+    ask("/nodes/drain", "As `paddock drain`", nodes.DrainAnswer, nodes.drain, nodes.DrainBody),
+    ask("/nodes/reopen", "As `paddock drain --undo`", nodes.DrainAnswer, nodes.reopen, nodes.ReopenBody),
     read("/limits", "As `paddock limits --json`", summaries.LimitsView, summaries.read_limits_view, NoQuery),
     read("/config", "What a form for new tasks offers", summaries.ChoicesView, summaries.read_config, NoQuery),
     read("/settings", "As `paddock config show --json`", setup.SettingsView, setup.read_settings, setup.SettingsQuery),

@@ -14,12 +14,14 @@ from paddock.core.money.day_rate import Spent
 from paddock.core.money.spending import day_of
 from paddock.core.upkeep.survey import SlotState
 from paddock.fleet.dispatch.gate import LimitsFile, read_limits, running_by_account, take_snapshot
+from paddock.fleet.nodes.register import read_register
 from paddock.fleet.samples import Series, read_samples
 from paddock.fleet.service.presence import Presence
 from paddock.git.worktrees.upkeep import look_at_worktrees
 from paddock.store.protocol import Query
 from paddock.views.document import Document, iso_or_none
 from paddock.views.fleet.limits import LimitRow, view_rung
+from paddock.views.fleet.nodes import Census, NodesView, NodeView, ToolDrift, view_cluster
 from paddock.views.fleet.rows import (
     DAY_SECONDS,
     WORDS,
@@ -47,6 +49,16 @@ TURNS_A_SECOND = 20_000
 LEAST_SERIES_SECONDS = 600.0
 
 
+class ClusterNow(msgspec.Struct, frozen=True):
+    """Where agents run on nodes; see `NodesView`."""
+
+    address: str
+    is_current: bool
+    machine: str
+    words: str
+    drift: tuple[ToolDrift, ...]
+
+
 class FleetView(Document, frozen=True, kw_only=True):
     words: str
     daemon: str
@@ -60,6 +72,8 @@ class FleetView(Document, frozen=True, kw_only=True):
     leases: dict[str, LeaseRow]
     waiting: int
     nodes: dict[str, NodeRow]
+    cluster: ClusterNow | None
+    cluster_nodes: dict[str, NodeView]
 
 
 class FleetSeries(msgspec.Struct, frozen=True):
@@ -111,6 +125,8 @@ class LiveFleet:
         agents = _view_agents(sight, running.total(), cap)
         daemon = sight.outlook.daemon
         waits = waiters_of(board)
+        register = read_register(sight.workspace.state_dir)
+        cluster = view_cluster(Census(board, register, daemon, now), sight.workspace.config.sessions)
         return FleetView(
             words=_opening_words(sight, agents, bound),
             daemon=daemon.presence.value,
@@ -124,6 +140,8 @@ class LiveFleet:
             leases=view_lease_rows(board, waits, now),
             waiting=sum(len(names) for names in waits.values()),
             nodes=view_nodes(sight),
+            cluster=_view_cluster_now(cluster),
+            cluster_nodes=cluster.nodes,
         )
 
     def whole(self, sight: Sight, hours: float) -> FleetDocument:
@@ -172,6 +190,13 @@ class LiveFleet:
         states = Counter(one.state for one in look_at_worktrees(sight.workspace.site.root) if one.present)
         in_use = states[SlotState.CLAIMED] + states[SlotState.READY]
         memory.worktrees = WorktreeCounts(states.total(), states[SlotState.IDLE], in_use, states[SlotState.KEPT])
+
+
+def _view_cluster_now(seen: NodesView) -> ClusterNow | None:
+    """None where agents run on the machine of the daemon, and nothing is left on any node."""
+    if seen.runner == "local" and not seen.nodes:
+        return None
+    return ClusterNow(seen.address, seen.is_current, seen.machine, seen.words, seen.drift)
 
 
 def _view_agents(sight: Sight, running: int, cap: int) -> AgentsNow:

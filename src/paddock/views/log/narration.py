@@ -6,6 +6,8 @@ from paddock.core.board import Board
 from paddock.core.causes import events as ce
 from paddock.core.ids import TaskId, printable
 from paddock.core.merge.model import Ending
+from paddock.core.nodes.events import NodeEvent
+from paddock.core.nodes.tenure import node_of
 from paddock.core.review import events as rv
 from paddock.core.schedules import events as se
 from paddock.core.tasks.questions import answer_command
@@ -13,6 +15,7 @@ from paddock.core.tasks.task import Phase
 from paddock.core.tasks.vocabulary import Outcome, Step
 from paddock.views.log.alerts import tell_of_alert
 from paddock.views.log.causes import tell_of_cause
+from paddock.views.log.nodes import tell_of_node
 from paddock.views.log.reviews import tell_of_review
 from paddock.views.log.schedules import tell_of_schedule
 from paddock.views.queue import history
@@ -29,6 +32,8 @@ def describe(record: ev.Record, board: Board) -> str:
         return tell_of_alert(record.event, board, printable(record.actor, 40))
     if isinstance(record.event, se.ScheduleEvent):
         return tell_of_schedule(record.event, printable(record.actor, 40))
+    if isinstance(record.event, NodeEvent):
+        return tell_of_node(record.event, printable(record.actor, 40))
     if isinstance(record.event, ce.CauseEvent):
         return tell_of_cause(record.event, board, record.attempt or "", printable(record.actor, 40))
     return "" if is_review_end(record, board) else _describe(record, board)
@@ -136,12 +141,14 @@ def _describe_talk(event: ev.AttemptHeld | ev.HoldEnded | ev.MessageSent | ev.Me
 def _describe_start(started: ev.AttemptStarted) -> str:
     if started.visit:
         return f"opened for a person with {started.engine}"
+    node = node_of(started.host_id)
+    where = f" on {printable(node, 60)}" if node is not None else ""
     if started.continues is not None:
-        return f"continues with {started.engine} where {started.continues} ended"
+        return f"continues with {started.engine}{where} where {started.continues} ended"
     if not started.role.only_reads:
-        return f"started with {started.engine}"
+        return f"started with {started.engine}{where}"
     by = f" by {printable(started.agent, 40)}" if started.agent else ""
-    return f"started a {started.role.value}{by} with {started.engine}"
+    return f"started a {started.role.value}{by} with {started.engine}{where}"
 
 
 def _landed_with(board: Board, run: str) -> list[str]:

@@ -10,11 +10,13 @@ from paddock.core.board import Board
 from paddock.core.ids import TaskId, harmless
 from paddock.core.intent.choices import Choice, choices_of
 from paddock.core.merge import events as qe
+from paddock.core.nodes.labels import need_of
 from paddock.core.tasks.results import result_words
 from paddock.core.tasks.task import Attempt, Task
 from paddock.core.tasks.vocabulary import USEFUL, Outcome, Role
 from paddock.fleet.attempts.excerpts import output_size
 from paddock.fleet.landing.ci_output import last_lines
+from paddock.fleet.nodes.needs import needs_of
 from paddock.fleet.results import read_answer
 from paddock.fleet.task_details import FailedCi, failed_run
 from paddock.store.protocol import Query
@@ -83,8 +85,8 @@ class TranscriptEnd(msgspec.Struct, frozen=True):
 
 
 class TaskPage(msgspec.Struct, frozen=True):
-    """`round` is that of its review, of `rounds` at most. `plan` is the record of the plan that a task has made, 0 for
-    none, and `plan_waits` whether somebody is to decide about it."""
+    """`needs` are its agent's, too. `round` is that of its review, of `rounds` at most. `plan` is the record of the plan
+    that a task has made, 0 for none, and `plan_waits` whether somebody is to decide about it."""
 
     task: TaskRow
     brief: str
@@ -93,6 +95,7 @@ class TaskPage(msgspec.Struct, frozen=True):
     worktree: str | None
     paths: tuple[str, ...]
     labels: tuple[str, ...]
+    needs: tuple[str, ...]
     dependents: tuple[str, ...]
     choices: tuple[Choice, ...]
     attempts: list[AttemptView]
@@ -142,6 +145,7 @@ class LiveTask:
             worktree=(worker.worktree or None) if worker is not None else None,
             paths=task.paths,
             labels=task.labels,
+            needs=tuple(need_of(*one) for one in needs_of(sight.workspace.config, task).items()),
             dependents=tuple(board.dependents.get(task.id, ())),
             choices=choices_of(board, task),
             attempts=[view_attempt(attempt) for attempt in task.attempts],

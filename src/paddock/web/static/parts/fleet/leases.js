@@ -30,9 +30,14 @@ function Lease({row}) {
     <td class="num"><${EndsIn} at=${row.expires} /></td>
     <td class="num dim">${generation}</td>
     <td class="dim">${row.waits.join(", ")}</td>
-    <td class="num">${name !== "daemon" && html`<button type="button" class="b bare" aria-disabled=${off}
+    <td class="num">${!isOffice(name) && html`<button type="button" class="b bare" aria-disabled=${off}
       aria-label=${`release ${name}`} onClick=${release}>release</button>`}</td>
   </tr>`;
+}
+
+/** Of the daemon, or of a node's deputy: whoever takes one away ends their work. */
+function isOffice(name) {
+  return name === "daemon" || name.startsWith("node:");
 }
 
 function HeldBy({row}) {

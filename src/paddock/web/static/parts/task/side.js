@@ -124,6 +124,8 @@ export function Facts({page}) {
     ["priority", task.priority || ""],
     ["paths", page.paths.join(", ")],
     ["labels", page.labels.join(", ")],
+    ["needs", page.needs.join(", ")],
+    ["node", page.attempts.at(-1)?.node],
     ["waits for", task.after.length ? links(task.after) : ""],
     ["waits for it", page.dependents.length ? links(page.dependents) : ""],
     ["approved", page.approval && `by ${page.approval.by}${page.approval.message ? `: ${page.approval.message}` : ""}`],
