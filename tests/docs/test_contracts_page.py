@@ -18,6 +18,8 @@ from tests.warm import RunningCommand
 PAGE = ROOT / "docs" / "contracts.md"
 CONFIG = """\
 engine = "scripted"
+[group]
+name = "team"
 [land]
 approval = "none"
 [[land.checks]]
@@ -37,6 +39,7 @@ class Repository:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.env = {key: value for key, value in os.environ.items() if not key.startswith("PADDOCK_")}
+        self.env |= {name: str(path.parent / name) for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME")}
 
     def git(self, *words: str) -> None:
         identity = ("-c", "user.name=You", "-c", "user.email=you@localhost")

@@ -1,6 +1,8 @@
 """Repositories that draw on the same account: real daemons, scripted agents, one group file."""
 
 import itertools
+import json
+import os
 import signal
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from paddock.core.tasks.task import Phase
 from paddock.fleet.group.sqlite import SqliteGroup
 from tests.fleet.conftest import MakeYard
 from tests.fleet.yard import Yard, commit, play, write
+from tests.store.postgres_session import server_of_session
 
 LIMIT = 3
 
@@ -108,7 +111,7 @@ def test_a_damaged_group_keeps_agents_from_starting_and_the_daemon_goes_on(locke
     give(locked, 1)
     daemon = locked.start("run")
     reason = locked.await_that(lambda: "group" in (words := locked.row("t1")["reason"]) and words, "the reason")
-    assert "group team cannot be reached" in reason
+    assert "group `team` cannot be reached" in reason
     assert "is damaged" in reason
     assert not locked.records(AttemptStarted)
     book(locked).path.rename(f"{book(locked).path}.bad")
@@ -168,3 +171,63 @@ def test_a_refusal_that_one_hears_pauses_all_until_a_person_resets_it(make_yard:
     web.await_that(lambda: delivered(web), "what waited")
     for daemon in (first, second):
         assert daemon.exit_code is None
+
+
+def test_a_daemon_killed_between_setting_aside_and_recording_holds_others_up_until_its_successor_speaks(
+    make_yard: MakeYard,
+) -> None:
+    api, web = join(make_yard, "api"), join(make_yard, "web")
+    limit(api, f"[accounts.scripted]\nagents = {LIMIT}\n")
+    give(api, LIMIT)
+    doomed = api.start("run", env={"PADDOCK_TEST_CRASH_AT": "group.set_aside"})
+    assert doomed.wait() == -signal.SIGKILL
+    assert not api.records(AttemptStarted)
+    assert (entry := entry_of(api)) is not None
+    assert entry.running == LIMIT, "too much, never too little"
+    give(web, 1)
+    waiting = web.start("run", "--until-idle")
+    web.await_that(lambda: "3 in `api`" in web.row("t1")["reason"], "the reason")
+    assert api.start("run", "--until-idle").wait() == 0
+    assert waiting.wait() == 0
+    assert (delivered(api), delivered(web)) == (LIMIT, 1)
+    assert (entry := entry_of(api)) is not None
+    assert entry.running == 0
+
+
+def test_a_repository_that_is_gone_for_good_can_be_forgotten_but_not_one_that_has_a_daemon(make_yard: MakeYard) -> None:
+    api, web = join(make_yard, "api"), join(make_yard, "web")
+    limit(api, f"[accounts.scripted]\nagents = {LIMIT}\n")
+    give(api, LIMIT)
+    assert api.start("run", env={"PADDOCK_TEST_CRASH_AT": "group.set_aside"}).wait() == -signal.SIGKILL
+    give(web, 1)
+    daemon = web.start("run")
+    web.await_that(lambda: "3 in `api`" in web.row("t1")["reason"], "the reason")
+    refused = web.paddock("group", "forget", "web", code=1)
+    assert "error: the daemon of `web` is running: it would tell the group the same again" in refused
+    assert f"hint: end it with `paddock -C {web.top} down`" in refused
+    told = web.paddock("group", "forget", "api")
+    assert told == f"group `team` has forgotten `{api.top}`, of which 3 agents may have been at work\n"
+    web.await_that(lambda: delivered(web), "what waited")
+    assert daemon.exit_code is None
+    shown = web.paddock("group", "show").splitlines()
+    assert shown[0].startswith("group team: 1 repository, 0 agents at work, $0.00")
+    assert "* web" in "\n".join(shown)
+
+
+def test_repositories_of_several_machines_meet_in_a_database(make_yard: MakeYard) -> None:
+    server = server_of_session()
+    names = {"PADDOCK_GROUP_NAME": f"team-{os.getpid()}"}
+    api = make_yard("api", PADDOCK_LIMITS_MAX_AGENTS="8", DATABASE=server.url(), **names)
+    web = make_yard("web", PADDOCK_LIMITS_MAX_AGENTS="8", DATABASE=server.url(), **names)
+    file = Path(api.env["HOME"], f".config/paddock/groups/{names['PADDOCK_GROUP_NAME']}.toml")
+    file.parent.mkdir(parents=True)
+    file.write_text('url = "${DATABASE}"\n[accounts.scripted]\nagents = 2\n')
+    for yard in (api, web):
+        give(yard, 3, {"think": 0.1})
+    daemons = [yard.start("run", "--until-idle") for yard in (api, web)]
+    assert [daemon.wait() for daemon in daemons] == [0, 0]
+    assert delivered(api) == delivered(web) == 3
+    assert most_at_once(api, web) == 2
+    shown = json.loads(web.paddock("group", "show", "--json"))
+    assert [row["name"] for row in shown["repositories"]] == ["api", "web"]
+    assert shown["told_in"] == "${DATABASE}", "never what the variable holds"

@@ -17,6 +17,8 @@ Agents = Annotated[int, Meta(ge=0, le=100_000)]
 Dollars = Annotated[float, Meta(ge=0, le=1e9)]
 Tokens = Annotated[float, Meta(ge=0, le=1e15)]
 
+_AGAIN = "fix the file, then run `paddock group show`"
+
 
 class AccountTable(msgspec.Struct, frozen=True):
     """What all repositories together may do on one account: agents at the same time, dollars and tokens a day."""
@@ -44,8 +46,12 @@ class GroupFile(msgspec.Struct, frozen=True):
         return GroupLimits(self.agents, self.day_usd, self.day_tokens, accounts)
 
 
+def groups_folder() -> Path:
+    return user_folder("XDG_CONFIG_HOME", ".config") / "groups"
+
+
 def group_file_of(name: str) -> Path:
-    return user_folder("XDG_CONFIG_HOME", ".config") / "groups" / f"{name}.toml"
+    return groups_folder() / f"{name}.toml"
 
 
 def user_folder(variable: str, otherwise: str) -> Path:
@@ -59,16 +65,22 @@ def read_group_file(path: Path) -> GroupFile:
     """Without one there are no limits. Raises Misuse naming the file, the key and the nearest known key."""
     if not path.exists():
         return GroupFile()
-    tree = read_toml(path)
+    try:
+        tree = read_toml(path)
+    except Misuse as error:
+        raise Misuse(error.message, _AGAIN) from None
     _check_keys(tree, GroupFile, path, "")
     accounts = tree.get("accounts", {})
     for name, table in accounts.items() if isinstance(accounts, dict) else ():
         if isinstance(table, dict):
             _check_keys(table, AccountTable, path, f"accounts.{name}.")
     try:
-        return msgspec.convert(tree, GroupFile)
+        file = msgspec.convert(tree, GroupFile)
     except msgspec.ValidationError as error:
-        raise Misuse(f"{path}: {printable(str(error), 200)}", "`docs/how-to/several-repositories.md` lists the keys") from None
+        raise Misuse(f"{path}: {printable(str(error), 200)}", _AGAIN) from None
+    if file.url and not file.url.startswith(("postgresql://", "postgres://", "${")):
+        raise Misuse(f"{path}: `url` is no address of a PostgreSQL database", "e.g. `postgresql://USER@HOST/DATABASE`")
+    return file
 
 
 def _check_keys(table: dict[str, object], kind: type[msgspec.Struct], path: Path, prefix: str) -> None:

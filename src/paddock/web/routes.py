@@ -8,6 +8,7 @@ from paddock.views.alerts import AlertsView
 from paddock.views.board.page import BoardView
 from paddock.views.cost_report import FullCostsView, LabelCostsView
 from paddock.views.fleet.fanout import FanOutView
+from paddock.views.fleet.group import GroupView
 from paddock.views.fleet.leases import LeasesView
 from paddock.views.fleet.nodes import NodesView
 from paddock.views.fleet.page import FleetDocument
@@ -43,6 +44,7 @@ from paddock.web.endpoints import (
     failures,
     findings,
     fleet_requests,
+    groups,
     insight,
     lease_requests,
     live_views,
@@ -254,6 +256,7 @@ ENDPOINTS: tuple[Endpoint[Any, Any], ...] = (
     ask("/nodes/drain", "As `paddock drain`", nodes.DrainAnswer, nodes.drain, nodes.DrainBody),
     ask("/nodes/reopen", "As `paddock drain --undo`", nodes.DrainAnswer, nodes.reopen, nodes.ReopenBody),
     read("/limits", "As `paddock limits --json`", summaries.LimitsView, summaries.read_limits_view, NoQuery),
+    read_long("/group", "As `paddock group show --json`", GroupView, groups.read_group, NoQuery),
     read("/config", "What a form for new tasks offers", summaries.ChoicesView, summaries.read_config, NoQuery),
     read("/settings", "As `paddock config show --json`", setup.SettingsView, setup.read_settings, setup.SettingsQuery),
     read_long("/doctor", "As `paddock doctor --json`", setup.CheckupView, setup.read_checkup, NoQuery),
@@ -435,6 +438,13 @@ ENDPOINTS: tuple[Endpoint[Any, Any], ...] = (
         fleet_requests.NameAnswer,
         fleet_requests.reset_limit,
         fleet_requests.NameBody,
+    ),
+    ask_long(
+        "/group/forget",
+        "As `paddock group forget`",
+        groups.ForgottenView,
+        groups.forget_repository,
+        groups.ForgetBody,
     ),
     ask_long(
         "/leases/acquire",

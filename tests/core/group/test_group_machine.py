@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
-from msgspec.structs import replace
 
 from paddock.core.group.entry import AccountUse, Entry, add_up, counted, is_over
 from paddock.core.group.limits import AccountLimits, GroupLimits
@@ -81,8 +80,8 @@ class Group(RuleBasedStateMachine):
         """As many as `recorded` begin; then its daemon is killed, unless all did."""
         asker = self.repositories[n]
         asked = [Wanted(f"t{i}.1", name, Cost(float(c), 100.0 * c)) for i, (name, c) in enumerate(wanted)]
-        settled = settle_starts(self.sight(asker, yields=yields), asked, self.now)
-        self.book[settled.own.member] = replace(settled.own, until=self.now + TURN_SECONDS)
+        settled = settle_starts(self.sight(asker, yields=yields), asked, self.now, self.now + TURN_SECONDS)
+        self.book[settled.own.member] = settled.own
         admitted = [one for one in asked if one.attempt not in settled.dropped]
         asker.running += [Running(one.account, one.cost, self.now) for one in admitted[:recorded]]
 

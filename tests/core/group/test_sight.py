@@ -44,7 +44,7 @@ def test_the_machines_limit_counts_agents_of_all_accounts_on_this_machine_only()
 @pytest.mark.parametrize("is_of_group", [True, False])
 def test_a_day_is_paid_for_once_by_all(is_of_group: bool) -> None:
     limits = GroupLimits(day_usd=5.0) if is_of_group else allow(usd=5.0)
-    what = "group team" if is_of_group else "account claude"
+    what = "group `team`" if is_of_group else "account claude"
     api, web = entry("api", spent=Cost(1.0)), entry("web", spent=Cost(1.5), reserved=Cost(1.0))
     assert lack(sight(api, web, limits=limits), Cost(1.5)) is None
     unfit = lack(sight(api, web, limits=limits), Cost(1.75))
@@ -74,7 +74,7 @@ def test_where_money_is_limited_what_has_no_price_does_not_start() -> None:
 
 def test_nothing_fits_into_a_group_that_cannot_be_reached() -> None:
     seen = sight(entry("api"), trouble="the disk of `x` is full")
-    assert lack(seen) == Unfit(Lack.REACH, "group team cannot be reached: the disk of `x` is full")
+    assert lack(seen) == Unfit(Lack.REACH, "group `team` cannot be reached: the disk of `x` is full")
     assert seen.may_let_go
 
 
@@ -149,7 +149,7 @@ def test_what_is_settled_fits_and_what_is_dropped_would_not_have(
     own, *others = everyone
     seen = sight(own, *others, limits=limits, yields=yields)
     wanted = [Wanted(f"t{n}.1", ACCOUNT, ONE) for n in range(count)]
-    settled = settle_starts(seen, wanted, NOW)
+    settled = settle_starts(seen, wanted, NOW, NOW + 60)
     started = count - len(settled.dropped)
     use = settled.own.use_of(ACCOUNT)
     before = own.use_of(ACCOUNT)
@@ -163,6 +163,7 @@ def test_what_is_settled_fits_and_what_is_dropped_would_not_have(
         everywhere = use.running + sum(other.use_of(ACCOUNT).running for other in others)
         assert everywhere <= (limits.of(ACCOUNT).agents or everywhere)
         assert use.started == NOW
+        assert settled.own.until == NOW + 60
 
 
 @given(entries, st.integers(1, 8))
@@ -187,7 +188,10 @@ def test_nobody_who_waits_is_passed_over_for_long(limit: int, members: int, ends
         for n in sorted(everyone):
             others = [other for m, other in everyone.items() if m != n]
             settled = settle_starts(
-                sight(everyone[n], *others, limits=allow(limit)), [Wanted("t1.1", ACCOUNT, FREE)], NOW + turn
+                sight(everyone[n], *others, limits=allow(limit)),
+                [Wanted("t1.1", ACCOUNT, FREE)],
+                NOW + turn,
+                NOW + 9999,
             )
             if settled.dropped:
                 continue

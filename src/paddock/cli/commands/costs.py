@@ -7,6 +7,7 @@ import click
 
 from paddock.cli.options import prints_json
 from paddock.cli.pages.costs import money, report_lines, unpriced_warnings
+from paddock.cli.pages.group import shared_budget_lines
 from paddock.cli.selection import takes_where
 from paddock.cli.terminal.amounts import UNKNOWN, UNPRICED, money_words, token_words
 from paddock.cli.terminal.text import cut, plural, print_document, print_json
@@ -138,14 +139,18 @@ def set_command(ctx: click.Context, scope: str, usd: float | None, tokens: float
 @click.pass_context
 def show_command(ctx: click.Context, as_json: bool) -> None:
     """Show every limit, with what has been spent and what is reserved."""
-    budgets = view_budgets(open_workspace(ctx).board(), time.time())
+    workspace = open_workspace(ctx)
+    budgets = view_budgets(workspace.board(), time.time())
     if as_json:
         print_document(budgets=budgets)
         return
+    shared = list(shared_budget_lines(workspace))
     for one in budgets:
         click.echo(f"{one.scope:<20} {_words(one.limit_usd, one.limit_tokens):<28} {_used(one)}")
-    if not budgets:
+    if not budgets and not shared:
         click.echo("no budgets; `paddock budget set day --usd 20` sets one")
+    for line in shared:
+        click.echo(line)
 
 
 def _used(budget: BudgetView) -> str:

@@ -15,6 +15,7 @@ from paddock.core.admission.ladder import amount_words
 from paddock.core.admission.pacing import Pace, agents_borne, is_paced
 from paddock.core.admission.quota import REQUESTS, Quota
 from paddock.core.admission.windows import describe_window, windows_open
+from paddock.core.group.sight import GroupSight, names_of
 from paddock.core.intent.budget import reset_limits
 from paddock.fleet.dispatch.gate import (
     NO_QUOTA,
@@ -77,11 +78,22 @@ def _lines(workspace: Workspace, kept: LimitsFile | None, now: float) -> Iterato
             f"{host.free_disk_bytes / 2**30:.1f} GiB of disk free"
         )
     yield f"queue   {len(board.queue.entries)} changes waiting to land (limit {limits.merge_queue})"
+    if kept.group is not None:
+        yield f"group   {cut(_group(kept.group), 160)}; `paddock group show` has more"
     numbered = [rung for rung in rungs_now(workspace.site, board, kept, now) if rung.most is not None]
     full = [f"{rung.name} {amount_words(rung)}" for rung in numbered]
     yield f"limits  {'; '.join(full)}"
     for task, reason in kept.waiting.items():
         yield f"{task:<7} waiting: {cut(reason, 120)}"
+
+
+def _group(seen: GroupSight) -> str:
+    if seen.trouble:
+        return f"{seen.name} cannot be reached: {seen.trouble}"
+    there = sum(entry.running for entry in seen.others)
+    others = [entry for entry in seen.others if entry.running]
+    elsewhere = f", {there} in {names_of(others)}" if there else ""
+    return f"{seen.name}: {seen.own.running} agent{'s' if seen.own.running != 1 else ''} here{elsewhere}"
 
 
 def _account(account: Account, pace: Pace, now: float) -> Iterator[str]:

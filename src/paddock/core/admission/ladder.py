@@ -69,7 +69,7 @@ _NAMED = {
 
 def rungs_of(snapshot: Snapshot, now: float) -> tuple[Rung, ...]:
     """Every limit that is in force, the fullest first; at last those that have no number."""
-    shared = _shared(snapshot.group) if snapshot.group is not None else ()
+    shared = shared_rungs(snapshot.group) if snapshot.group is not None else ()
     rungs = [*_fleet(snapshot), *_accounts(snapshot, now), *_engines(snapshot), *_budgets(snapshot), *shared]
     return tuple(sorted(rungs, key=lambda rung: (rung.most is None, -rung.fullness, rung.name)))
 
@@ -111,10 +111,10 @@ def _accounts(snapshot: Snapshot, now: float) -> Iterator[Rung]:
             yield Rung(LimitedBy.QUOTA, running, None, "no limit is known", name)
 
 
-def _shared(group: GroupSight) -> Iterator[Rung]:
+def shared_rungs(group: GroupSight) -> Iterator[Rung]:
     """What the group's file limits, over all of its repositories."""
     if group.trouble:
-        yield Rung(LimitedBy.GROUP, 0, 0, f"cannot be reached: {group.trouble}", group.name, cure="paddock group")
+        yield Rung(LimitedBy.GROUP, 0, 0, f"cannot be reached: {group.trouble}", group.name, cure="paddock group show")
     everyone = (group.own, *group.others)
     if (most := group.limits.agents) is not None:
         here = sum(entry.running for entry in everyone if entry.host_id == group.own.host_id)

@@ -77,14 +77,16 @@ class Settled:
     dropped: dict[str, Unfit]
 
 
-def settle_starts(sight: GroupSight, wanted: Sequence[Wanted], now: float) -> Settled:
-    """Those of the wanted that fit, in this order, and the entry with all of them: the upper bound of what may run."""
+def settle_starts(sight: GroupSight, wanted: Sequence[Wanted], now: float, until: float) -> Settled:
+    """Those of the wanted that fit, in this order, and the entry with all of them: the upper bound of what may run, up
+    to `until` if nobody says otherwise."""
     dropped: dict[str, Unfit] = {}
     for one in wanted:
         if (unfit := why_not(sight, one.account, one.cost)) is not None:
             dropped[one.attempt] = unfit
         else:
-            sight = replace(sight, own=with_start(sight.own, one.account, one.cost, now))
+            own = with_start(sight.own, one.account, one.cost, now)
+            sight = replace(sight, own=replace(own, until=max(own.until, until)))
     return Settled(sight.own, dropped)
 
 
@@ -99,13 +101,13 @@ def with_start(own: Entry, account: str, cost: Cost, now: float) -> Entry:
 def why_not(sight: GroupSight, account: str, cost: Cost) -> Unfit | None:
     """Why one more agent on the account does not fit; None if it does."""
     if sight.trouble:
-        return Unfit(Lack.REACH, f"group {sight.name} cannot be reached: {sight.trouble}")
+        return Unfit(Lack.REACH, f"group `{sight.name}` cannot be reached: {sight.trouble}")
     limits, of_account = sight.limits, sight.limits.of(account)
     return (
         why_full(sight, account, of_account.agents, f"group `{sight.name}` allows")
         or _why_machine_is_full(sight)
         or _why_unpaid(sight, f"account {account}", _of(account), of_account.day_usd, of_account.day_tokens, cost)
-        or _why_unpaid(sight, f"group {sight.name}", _of_all, limits.day_usd, limits.day_tokens, cost)
+        or _why_unpaid(sight, f"group `{sight.name}`", _of_all, limits.day_usd, limits.day_tokens, cost)
     )
 
 

@@ -30,7 +30,7 @@ from paddock.core.money.spending import day_of
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.group.place import GroupPlace, group_of
 from paddock.fleet.group.protocol import GroupChange, GroupState
-from paddock.fleet.group.use import DaySpent, blank_entry, fill_entry
+from paddock.fleet.group.use import DaySpent, blank_entry, fill_entry, longest_seconds
 from paddock.fleet.ledger import Ledger
 from paddock.fleet.site import Site
 
@@ -125,7 +125,7 @@ class Membership:
         try:
             await asyncio.to_thread(self._write, decide)
         except PaddockError as error:
-            reason = f"group {self.place.name} cannot be reached: {words_of(error)}"
+            reason = f"group `{self.place.name}` cannot be reached: {words_of(error)}"
             return {one.attempt: Unfit(Lack.REACH, reason) for one in wanted}
         self._told = None
         checkpoint("group.set_aside")
@@ -165,7 +165,8 @@ class Membership:
         return own.at - told.at < (FRESH_SECONDS if own.wants else RENEWED_SECONDS)
 
     def _settle(self, own: Entry, settings: GroupFile, state: GroupState, wanted: Sequence[Wanted]) -> Settled:
-        return settle_starts(self._sight(own, settings.limits, state), wanted, self.site.clock.now())
+        now = self.site.clock.now()
+        return settle_starts(self._sight(own, settings.limits, state), wanted, now, now + longest_seconds(self.site))
 
     def _sight(self, own: Entry, limits: GroupLimits, state: GroupState) -> GroupSight:
         now, since = self.site.clock.now(), self._courteous_since

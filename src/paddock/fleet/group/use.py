@@ -76,7 +76,7 @@ def fill_entry(
             use = replace(use, reserved=add_up((use.reserved, _held_for(board, attempt))))
         accounts[name] = use
     accounts = {name: _with_bears(site, use, controls, name) for name, use in accounts.items()}
-    until = now + _longest_seconds(site) if live else now
+    until = now + longest_seconds(site) if live else now
     return replace(blank, at=now, until=until, day=day, accounts=accounts)
 
 
@@ -96,7 +96,7 @@ def _with_bears(site: Site, use: AccountUse, controls: Controls, name: str) -> A
     return replace(use, bears=bears, bears_at=account.quota.stepped_at)
 
 
-def _longest_seconds(site: Site) -> float:
+def longest_seconds(site: Site) -> float:
     """How long a turn may go on by its deadlines, if nobody hears of it any more."""
     times = site.config.timeouts
     own = (agent.timeouts.turn for agent in site.config.agents.values())

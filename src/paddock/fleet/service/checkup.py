@@ -70,6 +70,7 @@ def examine(workspace: Workspace, words: NoticeWords) -> Iterator[Symptom]:
         "fence": _fence,
         "tmux": _tmux,
         "notify": _notify,
+        "group": _group,
         "log": _log,
         "pages": _pages,
     }
@@ -104,6 +105,23 @@ def _pages(workspace: Workspace) -> Iterator[Symptom]:
     for page in find_pages(workspace.state_dir):
         token = "" if page.token else ", open to everyone on this machine"
         yield Symptom("page", Health.OK, f"{page.address} (pid {page.process.pid}{token}); `paddock web` opens it")
+
+
+def _group(workspace: Workspace) -> Iterator[Symptom]:
+    """Only where this repository is in one. Looks without a word of its own: the daemon speaks for it."""
+    from paddock.fleet.group.place import group_of
+    from paddock.fleet.group.roll import read_roll
+
+    place = group_of(workspace.config)
+    if place is None:
+        return
+    roll = read_roll(place, time.time())
+    if roll.trouble:
+        yield Symptom("group", Health.PROBLEM, f"`{place.name}` cannot be reached: {roll.trouble}", roll.hint)
+        return
+    names = ", ".join(entry.name for entry in roll.entries) or "no repository has told anything yet"
+    agents = sum(entry.running for entry in roll.entries)
+    yield Symptom("group", Health.OK, f"{place.name}: {names}; {agents} agent{'s' if agents != 1 else ''} at work")
 
 
 def _branch(workspace: Workspace) -> Iterator[Symptom]:

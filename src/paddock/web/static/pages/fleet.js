@@ -10,6 +10,7 @@ import {Icon, State} from "../parts/badge.js";
 import {Accounts} from "../parts/fleet/accounts.js";
 import {Agents} from "../parts/fleet/agents.js";
 import {Cluster} from "../parts/fleet/cluster.js";
+import {Group} from "../parts/fleet/group.js";
 import {Leases} from "../parts/fleet/leases.js";
 import {Limits} from "../parts/fleet/limits.js";
 import {Machine, Nodes} from "../parts/fleet/machines.js";
@@ -30,6 +31,7 @@ function Page() {
     <div class="f2"><${Agents} fleet=${fleet} /><${Limits} fleet=${fleet} /></div>
     <div class="f3"><${Accounts} fleet=${fleet} /><${Spend} spend=${spendOf(fleet)} />
       <${Machine} fleet=${fleet} /></div>
+    <${Group} />
     ${fleet.cluster ? html`<div class="stack"><${Cluster} fleet=${fleet} /><${Leases} fleet=${fleet} /></div>`
       : html`<div class="f2 even"><${Leases} fleet=${fleet} /><${Nodes} fleet=${fleet} /></div>`}
     <p class="hint"><span><kbd>?</kbd>all keys</span></p>
