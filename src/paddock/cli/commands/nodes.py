@@ -35,7 +35,7 @@ def nodes_command(ctx: click.Context, as_json: bool) -> None:
     board = workspace.board()
     daemon = look_for_daemon(board, now)
     census = Census(board, read_register(workspace.state_dir), daemon, now)
-    view = view_cluster(census, workspace.config.sessions)
+    view = view_cluster(census, workspace.config)
     if as_json:
         print_json(view)
         return

@@ -24,7 +24,7 @@ def node_lines(view: NodesView, now: float, *, is_ours: bool) -> Iterator[str]:
     """`is_ours` tells whether what the daemon notes down is on this machine."""
     if view.runner == "local":
         yield from _local_lines(view)
-        if not view.nodes:
+        if view.ci == "local" and not view.nodes:
             return
         yield ""
     yield paint(view.words, bold=True) + _known_words(view, is_ours=is_ours)
@@ -58,7 +58,10 @@ def drift_lines(drift: Sequence[ToolDrift]) -> Iterator[str]:
 def _local_lines(view: NodesView) -> Iterator[str]:
     where = f"on {cut(view.machine, 60)}, the machine of the daemon" if view.machine else "on the machine of the daemon"
     yield f'agents run {where}: `[sessions] runner` is "local"'
-    yield "to run them on several machines, see docs/how-to/nodes.md"
+    if view.ci == "local":
+        yield "to run them on several machines, see docs/how-to/nodes.md"
+    else:
+        yield 'CI runs on nodes: `[land] runner` is "ray"'
 
 
 def _known_words(view: NodesView, *, is_ours: bool) -> str:

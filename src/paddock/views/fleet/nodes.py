@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from paddock.config.schema import SessionsSettings
+from paddock.config.schema import Config
 from paddock.core.board import Board, Drain
 from paddock.core.ids import printable
 from paddock.core.leases.lease import Lease, log_time
@@ -72,10 +72,12 @@ class ToolDrift(msgspec.Struct, frozen=True):
 
 
 class NodesView(Document, frozen=True, kw_only=True):
-    """`at` is when the daemon last looked, as far as this machine knows; `is_current` tells whether that holds now.
-    `machine` is where the daemon is. `slots` and `used` are those of nodes that are up; `words` sum it up."""
+    """`runner` says where agents run, and `ci` where CI does: local or ray. `at` is when the daemon last looked, as far
+    as this machine knows; `is_current` tells whether that holds now. `machine` is where the daemon is. `slots` and
+    `used` are those of nodes that are up; `words` sum it up."""
 
     runner: str
+    ci: str
     address: str
     at: str | None
     is_current: bool
@@ -105,7 +107,7 @@ class Census:
         )
 
 
-def view_cluster(census: Census, sessions: SessionsSettings) -> NodesView:
+def view_cluster(census: Census, config: Config) -> NodesView:
     register = census.register
     seen = {one.name: one for one in register.nodes} if register is not None else {}
     facts = register.facts if register is not None else {}
@@ -119,8 +121,9 @@ def view_cluster(census: Census, sessions: SessionsSettings) -> NodesView:
     used = sum(one.used or 0 for one in offered) if register is not None else None
     holder = census.daemon.lease.holder.host if census.daemon.lease is not None else ""
     return NodesView(
-        runner=sessions.runner,
-        address=sessions.address,
+        runner=config.sessions.runner,
+        ci=config.land.runner,
+        address=config.sessions.address,
         at=iso_or_none(register.at if register is not None else None),
         is_current=census.is_current,
         machine=printable(holder, WORDS),

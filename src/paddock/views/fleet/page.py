@@ -126,7 +126,7 @@ class LiveFleet:
         daemon = sight.outlook.daemon
         waits = waiters_of(board)
         register = read_register(sight.workspace.state_dir)
-        cluster = view_cluster(Census(board, register, daemon, now), sight.workspace.config.sessions)
+        cluster = view_cluster(Census(board, register, daemon, now), sight.workspace.config)
         return FleetView(
             words=_opening_words(sight, agents, bound),
             daemon=daemon.presence.value,
@@ -194,7 +194,7 @@ class LiveFleet:
 
 def _view_cluster_now(seen: NodesView) -> ClusterNow | None:
     """None where agents run on the machine of the daemon, and nothing is left on any node."""
-    if seen.runner == "local" and not seen.nodes:
+    if "ray" not in (seen.runner, seen.ci) and not seen.nodes:
         return None
     return ClusterNow(seen.address, seen.is_current, seen.machine, seen.words, seen.drift)
 

@@ -85,8 +85,8 @@ class TranscriptEnd(msgspec.Struct, frozen=True):
 
 
 class TaskPage(msgspec.Struct, frozen=True):
-    """`needs` are its agent's, too. `round` is that of its review, of `rounds` at most. `plan` is the record of the plan
-    that a task has made, 0 for none, and `plan_waits` whether somebody is to decide about it."""
+    """`needs` are its agent's, too. `round` is that of its review, of `rounds` at most. `plan` is the record of the
+    plan that a task has made, 0 for none, and `plan_waits` whether somebody is to decide about it."""
 
     task: TaskRow
     brief: str

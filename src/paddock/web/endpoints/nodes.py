@@ -38,7 +38,7 @@ class DrainAnswer(Document, frozen=True, kw_only=True):
 def read_nodes(visit: Visit[NoQuery, NoBody]) -> NodesView:
     workspace, board = visit.workspace, visit.board
     daemon = look_for_daemon(board, visit.now)
-    return view_cluster(Census(board, read_register(workspace.state_dir), daemon, visit.now), workspace.config.sessions)
+    return view_cluster(Census(board, read_register(workspace.state_dir), daemon, visit.now), workspace.config)
 
 
 def drain(visit: Visit[NoQuery, DrainBody]) -> DrainAnswer:
