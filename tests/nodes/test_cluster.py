@@ -3,11 +3,15 @@
 from paddock.core.events import AttemptStarted
 from paddock.core.merge.events import RunStarted
 from paddock.core.tasks.task import Phase
-from tests.fleet.yard import commit, play, write
+from tests.fleet.yard import Yard, commit, play, write
 from tests.nodes.conftest import MakeRanch
 from tests.nodes.ranch import Ranch
 
 ALL = {"n1", "n2", "n3"}
+
+
+def hosts_of(yard: Yard, kind: type[AttemptStarted | RunStarted]) -> set[str]:
+    return {record.event.host for record in yard.records(kind) if isinstance(record.event, kind)}
 
 
 def test_agents_work_on_all_nodes_and_their_commits_come_back(ranch: Ranch) -> None:
@@ -16,7 +20,7 @@ def test_agents_work_on_all_nodes_and_their_commits_come_back(ranch: Ranch) -> N
     yard.run(env={"PADDOCK_LIMITS_MAX_AGENTS": "12"})
     board = yard.board()
     assert board.counts.get(Phase.APPROVAL) == 12, yard.paddock("status")
-    assert {record.event.host for record in yard.records(AttemptStarted)} == ALL
+    assert hosts_of(yard, AttemptStarted) == ALL
     for name in names:
         head = board.task(name).head
         assert head is not None
@@ -39,5 +43,5 @@ def test_ci_runs_on_nodes_land_what_passes_and_bounce_what_fails(make_ranch: Mak
     assert board.task(bad).phase is not Phase.LANDED
     assert set(yard.git("ls-tree", "--name-only", "main").split()) >= {f"f{n}.txt" for n in range(6)}
     assert "bad.txt" not in yard.git("ls-tree", "--name-only", "main")
-    assert {record.event.host for record in yard.records(RunStarted)} <= ALL
+    assert hosts_of(yard, RunStarted) <= ALL
     assert not ranch.processes()

@@ -49,7 +49,7 @@ ROUND_SECONDS = 0.02
 STARTING = "starting agents"
 SERVING = "opening desks for workers"
 SERVE_SECONDS = 0.3
-ESSENTIAL = frozenset({STARTING, REVIEWING, LANDING, TENDING})
+ESSENTIAL = frozenset({STARTING, REVIEWING, LANDING, TENDING, COLLECTING})
 """What a fleet that ends when idle does not give up before several tries."""
 
 
@@ -204,10 +204,13 @@ class Daemon:
     async def _act(self, board: Board) -> tuple[float | None, float | None]:
         """Does all there is to do; returns when to look again for something to start or review, and to land."""
         self.news.tell(board)
-        if self.nodes is not None:
-            await self.troubles.attempt(COLLECTING, partial(self.nodes.collect, board), BRISK)
         self.attempts.adopt(board)
         self.attempts.steer(board)
+        if self.nodes is not None:
+            # Whatever is decided about work needs its commits here.
+            again = await self.troubles.attempt(COLLECTING, partial(self.nodes.collect, board), BRISK)
+            if again is not None:
+                return again, None
         self._checks.steer(board)
         await self._fire(board)
         review_at = await self.troubles.attempt(REVIEWING, partial(self._reviews.step, board), BRISK)

@@ -1,22 +1,31 @@
 """The daemon's side of the git remote: what nodes are to begin at goes there, and what they have made comes back."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
+from threading import Lock
 
 from paddock.core.errors import PaddockError
-from paddock.core.ids import AttemptId, printable
+from paddock.core.ids import printable
 from paddock.core.tasks.task import Attempt
+from paddock.fleet.clock import SYSTEM_CLOCK
 from paddock.fleet.nodes.refs import TOP, main_ref, start_ref, work_ref
 from paddock.git.landing.held import delivery_ref
 from paddock.git.repo import Repo
 from paddock.git.worktrees.branches import Placement, place_branch
 
 TALK_SECONDS = 300.0
+FRESH_SECONDS = 3600.0
+MOST_AT_ONCE = 200
+NO_SUCH_REF = "couldn't find remote ref"
 _FETCH = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules")
 
 
 class CommitsStuck(PaddockError):
     """The git remote refused, or did not answer."""
+
+
+class CommitsGone(PaddockError):
+    """The git remote answers, and has not what was pushed there."""
 
 
 @dataclass
@@ -27,7 +36,9 @@ class Exchange:
     remote: str
     identity: str
     _main: str = field(default="", init=False)
-    _sent: set[str] = field(default_factory=set, init=False)
+    _sent: dict[str, float] = field(default_factory=dict, init=False)
+    """When each commit was given to the remote."""
+    _guard: Lock = field(default_factory=Lock, init=False)
 
     def url(self) -> str:
         """Where nodes talk to. Raises PaddockError where there is no such remote."""
@@ -44,6 +55,10 @@ class Exchange:
     def publish(self, starts: Iterable[str], main: str = "") -> None:
         """Has the remote hold these, so that nodes can begin there. What it was given before costs nothing. `main` is
         where main is now, if that is to be told."""
+        with self._guard:
+            self._publish(starts, main)
+
+    def _publish(self, starts: Iterable[str], main: str) -> None:
         fresh = [sha for sha in dict.fromkeys(starts) if sha not in self._sent and sha != main]
         words = [f"+{main}:{main_ref(self.identity)}"] if main not in ("", self._main) else []
         words += [f"{sha}:{start_ref(self.identity, sha)}" for sha in fresh]
@@ -58,7 +73,8 @@ class Exchange:
                 f"try `git push {self.remote} HEAD:{TOP}/try`",
             )
         self._main = main or self._main
-        self._sent.update((*fresh, self._main))
+        now = SYSTEM_CLOCK.now()
+        self._sent.update((sha, now) for sha in fresh)
 
     def collect(self, attempt: Attempt, wanted: str | None) -> str | None:
         """What the attempt has pushed, with its branch and a ref of ours at it; None if there is nothing. Raises
@@ -71,6 +87,12 @@ class Exchange:
             timeout=TALK_SECONDS,
         )  # fmt: skip
         found = self.repo.resolve(ref) if done.ok else None
+        if not done.ok and NO_SUCH_REF in done.stderr and wanted is not None:
+            raise CommitsGone(
+                f"the commits of {attempt.id} are not on `{self.remote}` any more: somebody has removed "
+                f"`{work_ref(self.identity, attempt.id)}`",
+                "they may still be in the worktree on its node",
+            )
         head = wanted if wanted is not None and self.repo.resolve(wanted) is not None else found
         if wanted is not None and head != wanted:
             why = f"it has `{found[:12]}`, not `{wanted[:12]}`" if found is not None else _words(done.stderr)
@@ -83,11 +105,23 @@ class Exchange:
             place_branch(self.repo, Placement(attempt.branch, head, ours, delivery_ref(attempt.id), head))
         return head
 
-    def clear(self, attempts: Iterable[AttemptId]) -> None:
-        """What these have pushed is of no more use there. A remote that refuses keeps it."""
-        words = [f":{work_ref(self.identity, name)}" for name in attempts]
-        if words:
-            self.repo.talk("push", "--quiet", "--end-of-options", self.remote, *words, timeout=TALK_SECONDS)
+    def tidy(self, needed: Collection[str], now: float) -> None:
+        """Drops what the remote holds for nodes, other than main, what is `needed`, and what was given a short time
+        ago. Raises CommitsStuck."""
+        seen = self.repo.talk("ls-remote", "--refs", self.remote, f"{TOP}/{self.identity}/*", timeout=TALK_SECONDS)
+        if not seen.ok:
+            raise CommitsStuck(
+                f"`{self.remote}` cannot be asked what it holds for the nodes: {_words(seen.stderr)}",
+                f"try `git ls-remote {self.remote}`",
+            )
+        with self._guard:
+            self._sent = {sha: at for sha, at in self._sent.items() if now - at < FRESH_SECONDS}
+            fresh = {start_ref(self.identity, sha) for sha in self._sent}
+            refs = [line.partition("\t")[2] for line in seen.lines]
+            unused = [ref for ref in refs if ref != main_ref(self.identity) and ref not in needed and ref not in fresh]
+            for first in range(0, len(unused), MOST_AT_ONCE):
+                words = [f":{ref}" for ref in unused[first : first + MOST_AT_ONCE]]
+                self.repo.talk("push", "--quiet", "--end-of-options", self.remote, *words, timeout=TALK_SECONDS)
 
 
 def _words(text: str) -> str:

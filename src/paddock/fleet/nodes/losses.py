@@ -22,11 +22,9 @@ from paddock.fleet.attempts.turn import open_turn, read_again
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.ledger import LEASE_SECONDS, Ledger
 from paddock.fleet.nodes.exchange import Exchange
+from paddock.fleet.nodes.placement import START_SECONDS
 from paddock.fleet.site import Site
 from paddock.sessions.host import this_process
-
-START_SECONDS = 60.0
-"""Until a node that was given its first attempt has to have a deputy."""
 
 
 @dataclass
@@ -36,14 +34,15 @@ class Losses:
     exchange: Exchange
     _alone_since: dict[str, float] = field(default_factory=dict, init=False)
 
-    async def settle(self, board: Board, seen: Collection[str]) -> None:
-        """Takes back what lost nodes had. `seen` are those that answer."""
+    async def settle(self, board: Board, seen: Collection[str]) -> list[str]:
+        """Takes back what lost nodes had, and names them. `seen` are those that answer."""
         at_work = _work_by_node(board)
         now = self.site.clock.now()
         self._alone_since = {node: at for node, at in self._alone_since.items() if node in at_work}
-        for node, attempts in at_work.items():
-            if self._is_lost(board, node, now, is_seen=node in seen):
-                await self._take_back(node, attempts)
+        lost = [node for node in at_work if self._is_lost(board, node, now, is_seen=node in seen)]
+        for node in lost:
+            await self._take_back(node, at_work[node])
+        return lost
 
     def _is_lost(self, board: Board, node: str, now: float, *, is_seen: bool) -> bool:
         patience = self.site.config.sessions.lost_after

@@ -13,12 +13,13 @@ import sys
 from collections import Counter
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from threading import Lock
+from threading import Event, Lock
 from typing import Any, BinaryIO
 
 import msgspec
 
 from paddock.core.errors import words_of
+from paddock.fleet.clock import SYSTEM_CLOCK
 from paddock.fleet.nodes.hearsay import Place
 from paddock.fleet.nodes.manager import NodeManager
 from paddock.fleet.nodes.messages import FRAME_BYTES, NodeNews, decode, encode
@@ -61,7 +62,9 @@ class Placer:
         self._ray = ray
         self._identity = identity
         self._managers: dict[str, Any] = {}
+        self._asked: dict[str, dict[str, str]] = {}
         self._guard = Lock()
+        self._pauses = Event()
         self._reserving = Lock()
 
     def answer(self, request: Request) -> Answer:
@@ -142,43 +145,61 @@ class Placer:
         return f"{self._identity}:"
 
     def _reserve(self, request: Reserve) -> Reservations:
-        """What was asked for before is not asked for again, and what Ray has no room for stays asked for: that is what
-        an autoscaler sees."""
+        """What Ray has no room for stays asked for: that is what an autoscaler sees. It is asked for anew where other
+        nodes are to be avoided than when it was asked for."""
         groups = self._groups()
         nodes = self._nodes(groups)
-        had = {one.name: one for one in self._reserved(groups, nodes)}
-        mine = Counter(one.node for one in had.values() if one.node)
+        had = {one.name: one.node for one in self._reserved(groups, nodes)}
+        mine = Counter(node for node in had.values() if node)
         full = {name for name, count in mine.items() if request.most and count >= request.most}
         closed = [node.ray_id for node in nodes if node.name in {*request.avoid, *full}]
-        asked = [self._ask(wish, nodes, closed) for wish in request.wishes if wish.name not in had]
-        for group in asked:
-            if group is not None:
-                group.wait(GRANT_SECONDS)
-        now = {one.name: one for one in self._reserved(self._groups(), nodes)}
-        return Reservations(tuple(now.get(wish.name, Reserved(wish.name)) for wish in request.wishes))
+        asked = set()
+        for wish in request.wishes:
+            if had.get(wish.name) and had[wish.name] not in request.avoid:
+                continue
+            selector = _selector(wish, nodes, closed)
+            if wish.name in had and (had[wish.name] or self._asked.get(wish.name) != selector):
+                self._release({wish.name})
+                del had[wish.name]
+            if wish.name not in had and selector is not None:
+                self._ask(wish.name, selector)
+                asked.add(wish.name)
+        granted = self._within(request, self._await_grants(asked, nodes))
+        return Reservations(tuple(Reserved(wish.name, granted.get(wish.name, "")) for wish in request.wishes))
 
-    def _ask(self, wish: Wish, nodes: list[NodeSeen], closed: list[str]) -> Any:
+    def _await_grants(self, asked: set[str], nodes: list[NodeSeen]) -> dict[str, str]:
+        give_up_at = SYSTEM_CLOCK.boottime() + GRANT_SECONDS
+        while True:
+            now = {one.name: one.node for one in self._reserved(self._groups(), nodes)}
+            if all(now.get(name) for name in asked) or SYSTEM_CLOCK.boottime() > give_up_at:
+                return now
+            self._pauses.wait(GRANT_SECONDS / 20)
+
+    def _within(self, request: Reserve, granted: dict[str, str]) -> dict[str, str]:
+        """Ray may have granted more on one node than we take there: the last ones are given back."""
+        kept, mine = dict(granted), Counter(node for node in granted.values() if node)
+        for wish in reversed(request.wishes):
+            node = kept.get(wish.name, "")
+            if node and request.most and mine[node] > request.most:
+                self._release({wish.name})
+                mine[node] -= 1
+                kept[wish.name] = ""
+        return kept
+
+    def _ask(self, name: str, selector: dict[str, str]) -> None:
         from ray.util.placement_group import placement_group
 
-        selector = dict(wish.labels)
-        near = next((node.ray_id for node in nodes if node.name == wish.near and not node.problem), None)
-        if wish.near and (near is None or near in closed):
-            return None
-        if near is not None:
-            selector[_RAY_ID] = near
-        elif closed:
-            selector[_RAY_ID] = f"!in({','.join(closed)})"
-        return placement_group(
-            [{SLOTS: 1}],
-            name=f"{self._prefix}{wish.name}",
-            lifetime="detached",
-            bundle_label_selector=[selector] if selector else None,
+        self._asked[name] = selector
+        selectors = [selector] if selector else None
+        placement_group(
+            [{SLOTS: 1}], name=f"{self._prefix}{name}", lifetime="detached", bundle_label_selector=selectors
         )
 
     def _release(self, names: set[str]) -> None:
         from ray.util.placement_group import get_placement_group, remove_placement_group
 
         for name in names:
+            self._asked.pop(name, None)
             try:
                 remove_placement_group(get_placement_group(f"{self._prefix}{name}"))
             except ValueError:
@@ -234,6 +255,16 @@ class Placer:
             managers, self._managers = self._managers, {}
         for manager, _ in managers.values():
             self._ray.kill(manager)
+
+
+def _selector(wish: Wish, nodes: list[NodeSeen], closed: list[str]) -> dict[str, str] | None:
+    """The labels that Ray is to look for; None where only one node would do, and that takes nothing."""
+    near = next((node.ray_id for node in nodes if node.name == wish.near and not node.problem), None)
+    if wish.near and (near is None or near in closed):
+        return None
+    if near is not None:
+        return {**wish.labels, _RAY_ID: near}
+    return {**wish.labels, _RAY_ID: f"!in({','.join(sorted(closed))})"} if closed else dict(wish.labels)
 
 
 def read_frame(stream: BinaryIO) -> bytes:
