@@ -25,6 +25,7 @@ SUITES = {
     "terminal": "bench.terminal",
     "talk": "bench.talk",
     "insight": "bench.insight",
+    "grow": "bench.grow.log",
 }
 _AsWritten = argparse.RawDescriptionHelpFormatter
 

@@ -40,7 +40,7 @@ def test_an_unknown_benchmark_is_refused_with_the_known_ones() -> None:
     assert ended.stderr == (
         "error: there is no benchmark `speed`\n\n"
         "hint: known: log, spawn, fleet, queue, queue-real, simulation, admission, admission-real, review, web, "
-        "terminal, talk, insight\n"
+        "terminal, talk, insight, grow\n"
     )
 
 

@@ -9,7 +9,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, LiteralString
 
 import psycopg
-from psycopg import sql
 
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
@@ -25,7 +24,7 @@ from paddock.store.place import LogPlace
 from paddock.store.postgres_link import Link
 from paddock.store.postgres_listen import PostgresListener
 from paddock.store.postgres_rows import PIECE, rows_from, select_rows
-from paddock.store.postgres_schema import LAYOUT, Connection, Statements, create_tables
+from paddock.store.postgres_schema import LAYOUT, Connection, Sql, Statements, create_tables
 from paddock.store.postgres_trouble import Explained, damaged, is_away, missing
 from paddock.store.protocol import Author, Decide, Listener, LogUnavailable, LogUnusable, Query
 from paddock.store.snapshots import drop_snapshot
@@ -212,13 +211,15 @@ class PostgresStore:
         return [known[place] if place in known else next(rest) for place in range(len(decisions))]
 
     def _insert(self, connection: Connection, rows: Sequence[Row], *, commit: bool = False) -> None:
-        columns = [list(column) for column in zip(*rows, strict=True)]
-        values = (*columns, rows[-1][0], rows[-1][-1], self._sql.channel)
+        last = rows[-1]
+        columns = last if len(rows) == 1 else [list(column) for column in zip(*rows, strict=True)]
+        statement = self._sql.insert_one if len(rows) == 1 else self._sql.insert
+        values = (*columns, last[0], last[-1], self._sql.channel)
         if not commit:
-            connection.execute(self._sql.insert, values)
+            connection.execute(statement, values)
             return
         with connection.pipeline():
-            connection.execute(self._sql.insert, values)
+            connection.execute(statement, values)
             connection.execute("COMMIT")
 
     @contextmanager
@@ -397,9 +398,9 @@ class PostgresStore:
     def ask_server(self, question: LiteralString, values: Sequence[object] = ()) -> tuple[Any, ...]:
         """One row about the server, not about the log; `question` is a constant of ours."""
         with self._explained:
-            return self._ask(sql.SQL(question).format(), values)[0]
+            return self._ask(question.encode(), values)[0]
 
-    def _ask(self, statement: sql.Composed, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+    def _ask(self, statement: Sql, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """Outside of a transaction, asked again where the connection breaks; nothing stays open in between."""
         self._require_own_thread()
         if self._writing is not None:

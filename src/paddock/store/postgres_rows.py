@@ -3,13 +3,11 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from psycopg import sql
-
 from paddock.store.codec import Row
-from paddock.store.postgres_schema import Statements
+from paddock.store.postgres_schema import Sql, Statements
 from paddock.store.protocol import Query
 
-Ask = Callable[[sql.Composed, Sequence[object]], list[tuple[Any, ...]]]
+Ask = Callable[[Sql, Sequence[object]], list[tuple[Any, ...]]]
 
 PIECE = 1000
 _LIKE = str.maketrans({"\\": r"\\", "%": r"\%", "_": r"\_", "*": "%", "?": "_"})

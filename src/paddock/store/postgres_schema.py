@@ -13,6 +13,8 @@ from psycopg import sql
 from paddock.store.rows import COLUMNS
 
 Connection = psycopg.Connection[tuple[Any, ...]]
+Sql = bytes
+"""A statement that is composed already: psycopg would compose it again every time."""
 
 LAYOUT = 1
 OLDEST_SERVER = 120000
@@ -52,11 +54,11 @@ GRANT SELECT, UPDATE ON {schema}.head TO {role};
 
 
 class Statements:
-    """Everything that is asked of one schema, with its name quoted once."""
+    """Everything that is asked of one schema, with its name quoted and the text composed once."""
 
     def __init__(self, schema: str) -> None:
-        def fill(text: str) -> sql.Composed:
-            return sql.SQL(text).format(schema=sql.Identifier(schema))
+        def fill(text: str) -> bytes:
+            return sql.SQL(text).format(schema=sql.Identifier(schema)).as_bytes()
 
         self._schema = schema
         self.channel = channel_of(schema)
@@ -65,19 +67,21 @@ class Statements:
         self.hash_at = fill("SELECT hash FROM {schema}.events WHERE seq = %s")
         self.record = fill(f"SELECT {COLUMNS} FROM {{schema}}.events WHERE seq = %s")
         self.tail = fill(f"SELECT {COLUMNS} FROM {{schema}}.events WHERE seq >= %s ORDER BY seq LIMIT %s")
+        insert, move = f"WITH added AS (INSERT INTO {{schema}}.events({COLUMNS})", "UPDATE {schema}.head SET seq = %s"
+        tell = f"), moved AS ({move}, hash = %s) SELECT pg_notify(%s, '')"
+        self.insert_one = fill(f"{insert} VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s){tell}")
         self.insert = fill(
-            f"WITH added AS (INSERT INTO {{schema}}.events({COLUMNS}) SELECT * FROM unnest("
-            "%s::bigint[], %s::bigint[], %s::text[], %s::bigint[], %s::text[], %s::text[], %s::text[], %s::bytea[], "
-            "%s::bytea[])), moved AS (UPDATE {schema}.head SET seq = %s, hash = %s) SELECT pg_notify(%s, '')"
+            f"{insert} SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::bigint[], %s::text[], "
+            f"%s::text[], %s::text[], %s::bytea[], %s::bytea[]){tell}"
         )
         self.set_moved = fill("UPDATE {schema}.head SET moved = %s")
         self.size = fill("SELECT pg_total_relation_size(tableoid) FROM {schema}.events LIMIT 1")
         self.standing = fill("SELECT tableoid, moved, layout FROM {schema}.head")
 
-    def select(self, conditions: str) -> sql.Composed:
+    def select(self, conditions: str) -> bytes:
         """`conditions` are a constant of ours, with %s for each value."""
         text = f"SELECT {COLUMNS} FROM {{schema}}.events WHERE {conditions} ORDER BY seq LIMIT %s"
-        return sql.SQL(text).format(schema=sql.Identifier(self._schema))
+        return sql.SQL(text).format(schema=sql.Identifier(self._schema)).as_bytes()
 
 
 def channel_of(schema: str) -> str:

@@ -13,7 +13,6 @@ from paddock.store.place import LogPlace
 from paddock.store.protocol import LogMissing
 from paddock.store.server_facts import ServerFacts, ask_facts, server_warnings
 
-
 PATIENCE_SECONDS = 0.5
 """Whoever asks how the log is wants to hear that its server is away."""
 
