@@ -13,8 +13,10 @@ from paddock.cli.main import run
 from paddock.config.schema import Agent, Config, LandSettings, SessionsSettings
 from paddock.core import events as ev
 from paddock.core.ids import TaskId
+from paddock.core.nodes.events import NodeDrained
 from paddock.core.nodes.labels import unmet
 from paddock.core.tasks.task import Phase, Task
+from paddock.fleet.dispatch.claims import Claims, claim_tasks
 from paddock.fleet.dispatch.machine_needs import PAUSE_SECONDS, MachineNeeds, Wait
 from paddock.fleet.nodes.needs import lacking_here, needs_of, needs_of_ci, selector, why_no_slot
 from paddock.fleet.nodes.placing import NodeSeen
@@ -48,7 +50,7 @@ def task(agent: str | None = None, needs: tuple[str, ...] = (), number: int = 1)
 @pytest.fixture
 def site(tmp_path: Path) -> Site:
     git(tmp_path, "init", "-q", "-b", "main", "repo")
-    (tmp_path / "repo/paddock.toml").write_text('[agents.trainer]\nneeds = ["gpu"]\n')
+    (tmp_path / "repo/paddock.toml").write_text('engine = "scripted"\n[agents.trainer]\nneeds = ["gpu"]\n')
     git(tmp_path / "repo", *AUTHOR, "commit", "-q", "--allow-empty", "-m", "First")
     assert run(["-C", str(tmp_path / "repo"), "init", "--yes"]) == 0
     return Workspace(discover(tmp_path / "repo")).site
@@ -102,38 +104,62 @@ def test_whatever_node_is_chosen_it_has_the_labels_and_runs_the_system(
     ("labels", "nodes", "drained", "words"),
     [
         ({}, (), (), "no node offers agent slots (`paddock nodes` says how)"),
-        ({"gpu": "true"}, (node("n1"),), (), "needs gpu: no node has it (`paddock nodes` shows labels)"),
+        ({"gpu": "true"}, (node("n1"),), (), "needs gpu: no node has it"),
         (
             {"os": "darwin"},
             (node("n1", os="linux"),),
             (),
-            "needs os=darwin: nodes have os=linux (`paddock nodes` shows labels)",
+            "needs os=darwin: nodes have os=linux",
         ),
         (
             {"gpu": "true", "os": "linux"},
             (node("n1", gpu="true"), node("n2")),
             (),
-            "needs gpu, os=linux: os=linux is missing, no node has it (`paddock nodes` shows labels)",
+            "needs gpu, os=linux: os=linux is missing, no node has told what it runs",
         ),
         (
             {"gpu": "true", "zone": "eu"},
             (node("n1", gpu="true"), node("n2", zone="eu")),
             (),
-            "needs gpu, zone=eu: no node has all of that (`paddock nodes` shows labels)",
+            "needs gpu, zone=eu: no node has all of that",
         ),
         (
             {"gpu": "true"},
             (node("n1", 4, gpu="true"), node("n2", gpu="true"), node("n3", problem="x", gpu="true"), node("n4")),
             ("n2",),
-            "no agent slot is free on a node with gpu (n1 has 4 of 4 in use, n2 is drained, n3 has a problem)",
+            "no free slot with gpu: n1 has 4 of 4 in use, n2 is drained, n3 has a problem",
         ),
-        ({}, (node("n1", 4),), (), "no agent slot is free on a node (n1 has 4 of 4 in use)"),
+        ({}, (node("n1", 4),), (), "no free slot: n1 has 4 of 4 in use"),
     ],
 )
 def test_a_task_without_a_slot_is_told_why(
     labels: dict[str, str], nodes: tuple[NodeSeen, ...], drained: tuple[str, ...], words: str
 ) -> None:
-    assert why_no_slot(labels, "", nodes, drained) == words
+    assert why_no_slot(labels, "", nodes, drained, {}) == words
+    assert why_no_slot(labels, "n1", nodes, drained, {}).startswith("its conversation is on node n1")
+
+
+def test_nodes_without_a_label_for_their_system_are_told_by_what_they_run() -> None:
+    nodes, needed = (node("n1"), node("n2")), {"os": "darwin"}
+    assert why_no_slot(needed, "", nodes, (), {"n1": "linux", "n2": "linux"}) == "needs os=darwin: nodes run linux"
+    assert why_no_slot(needed, "", nodes, (), {"n1": "linux", "n2": "darwin"}) == (
+        "needs os=darwin: nodes run darwin and linux, and none has a label that says which: `ray start --labels os=…`"
+    )
+
+
+def test_nothing_is_claimed_for_a_node_that_was_drained_after_it_had_a_slot_reserved(site: Site) -> None:
+    ledger = Ledger()
+    names = [ledger.add() for _ in range(2)]
+    ledger.write(ev.Draft(NodeDrained("n1")))
+    wanted = Claims(
+        dict.fromkeys(names, "claude"), {}, "b" * 40, 100.0, nodes=dict(zip(names, ("n1", "n2"), strict=True))
+    )
+    claimed = [
+        (draft.task, draft.event.host)
+        for draft in claim_tasks(site, ledger.board, wanted)
+        if isinstance(draft.event, ev.AttemptStarted)
+    ]
+    assert claimed == [("t2", "n2")]
 
 
 def test_on_one_machine_a_task_waits_for_what_that_machine_does_not_have() -> None:

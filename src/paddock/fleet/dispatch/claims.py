@@ -46,12 +46,15 @@ class Claims:
 
 
 def claim_tasks(site: Site, board: Board, claims: Claims) -> list[Draft]:
-    """An attempt for each task that is still ready, or a block for one that cannot run."""
+    """An attempt for each task that is still ready, or a block for one that cannot run; nothing for one whose node was
+    drained meanwhile."""
     drafts: list[Draft] = []
     leases, spending = board.leases, board.spending
     claimed: set[str] = set()
     for name, account in claims.accounts.items():
         task = board.task(name)
+        if claims.nodes.get(name) in board.drains:
+            continue
         if task.phase is Phase.REVIEWING:
             review = claim_review(site, board, task, account, claims.now, claims.host_of(site, name))
             reserved = _reserve(spending, task, review, claims.now) if review is not None else None

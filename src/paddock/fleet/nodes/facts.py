@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 import subprocess
 from collections import Counter
 from contextlib import suppress
@@ -21,6 +22,7 @@ from paddock.git.worktrees.slots import SlotRecord
 
 TOOLS_SECONDS = 600.0
 ANSWER_SECONDS = 20.0
+_NUMBER = re.compile(r"v?\d[\w.+-]*")
 CLIS = ("claude", "codex", "aider", "gemini", "opencode", "qwen", "copilot", "cn", "bwrap", "node")
 
 
@@ -60,14 +62,14 @@ class NodeLook:
         """Read from the slots' records, without git."""
         states: Counter[str] = Counter()
         root = self.home.folder / f"{order.name}.paddock"
-        for record in root.glob("*/.slots/*/record.json"):
+        for record in root.glob(".slots/*/record.json"):
             with suppress(OSError, msgspec.DecodeError):
                 states[msgspec.json.decode(record.read_bytes(), type=SlotRecord).state.value] += 1
         return dict(states)
 
 
 def _version_of(name: str) -> str:
-    """Empty where there is none. Its first line, without its own name."""
+    """Empty where there is none. The number in its first line, or that line where it has none."""
     try:
         done = subprocess.run(
             (name, "--version"), capture_output=True, timeout=ANSWER_SECONDS, stdin=subprocess.DEVNULL, check=False
@@ -75,4 +77,7 @@ def _version_of(name: str) -> str:
     except (OSError, subprocess.TimeoutExpired):
         return ""
     words = done.stdout.decode("utf-8", "replace").strip().splitlines()
-    return printable(words[0].removeprefix(name).removeprefix(" version").strip(), 60) if words else ""
+    if not words:
+        return ""
+    number = _NUMBER.search(words[0])
+    return printable(number[0] if number is not None else words[0], 60)

@@ -51,29 +51,46 @@ def selector(labels: Mapping[str, str], nodes: Sequence["NodeSeen"], systems: Ma
     return wanted
 
 
-def why_no_slot(labels: Mapping[str, str], near: str, nodes: Sequence["NodeSeen"], drained: Collection[str]) -> str:
+def why_no_slot(
+    labels: Mapping[str, str],
+    near: str,
+    nodes: Sequence["NodeSeen"],
+    drained: Collection[str],
+    systems: Mapping[str, str],
+) -> str:
+    """`labels` are those by which Ray has looked for one."""
     if near:
         return f"its conversation is on node {near}, which has no free slot at the moment"
     if not nodes:
         return "no node offers agent slots (`paddock nodes` says how)"
     fit = [node for node in nodes if not unmet(labels, node.labels)]
     if not fit:
-        return f"needs {needs_words(labels)}: {_what_nodes_have(labels, nodes)}"
+        return f"needs {needs_words(labels)}: {_what_nodes_have(labels, nodes, systems)}"
     having = f" with {needs_words(labels)}" if labels else ""
     stands = [_standing(node, drained) for node in fit[:NODES_SHOWN]]
     more = f", and {len(fit) - NODES_SHOWN} more" if len(fit) > NODES_SHOWN else ""
-    return f"no agent slot is free on a node{having} ({', '.join(stands)}{more})"
+    return f"no free slot{having}: {', '.join(stands)}{more}"
 
 
-def _what_nodes_have(labels: Mapping[str, str], nodes: Sequence["NodeSeen"]) -> str:
+def _what_nodes_have(labels: Mapping[str, str], nodes: Sequence["NodeSeen"], systems: Mapping[str, str]) -> str:
     """Each need may be met by some node, but not all by one."""
     for key, value in labels.items():
         values = sorted({node.labels[key] for node in nodes if key in node.labels})
         if value not in values:
-            have = f"nodes have {', '.join(need_of(key, one) for one in values)}" if values else "no node has it"
             what = f"{need_of(key, value)} is missing, " if len(labels) > 1 else ""
-            return f"{what}{have} (`paddock nodes` shows labels)"
-    return "no node has all of that (`paddock nodes` shows labels)"
+            if not values and key == OS:
+                return f"{what}{_what_nodes_run(value, systems)}"
+            return what + (
+                f"nodes have {', '.join(need_of(key, one) for one in values)}" if values else "no node has it"
+            )
+    return "no node has all of that"
+
+
+def _what_nodes_run(wanted: str, systems: Mapping[str, str]) -> str:
+    found = sorted({system for system in systems.values() if system})
+    if wanted in found:
+        return f"nodes run {' and '.join(found)}, and none has a label that says which: `ray start --labels {OS}=…`"
+    return f"nodes run {' and '.join(found)}" if found else "no node has told what it runs"
 
 
 def _standing(node: "NodeSeen", drained: Collection[str]) -> str:

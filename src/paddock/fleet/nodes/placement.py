@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from paddock.core.board import Board
 from paddock.core.ids import TaskId, attempt_id
+from paddock.core.nodes.labels import unmet
 from paddock.core.nodes.tenure import is_tended, node_of
 from paddock.core.tasks.task import Phase, Task
 from paddock.fleet.checkpoints import checkpoint
@@ -85,20 +86,31 @@ class Placement:
         self._wanted.update((wish.name, now) for wish in wishes)
         missing = {name for name, since in self._untended.items() if now - since > START_SECONDS}
         avoid = tuple(sorted({*board.drains, *missing}))
+        await self._release_on(board.drains, wishes)
         answer = await self.cluster.ask(Reserve(wishes, avoid, self.site.config.sessions.agent_slots))
         assert isinstance(answer, Reservations)
         found = {one.name: one.node for one in answer.reserved}
         self.reserved.update(found)
         return found
 
+    async def _release_on(self, nodes: Collection[str], wishes: Iterable[Wish]) -> None:
+        """A slot that was kept on one of these before nothing was to start there is asked for elsewhere."""
+        kept = tuple(wish.name for wish in wishes if self.reserved.get(wish.name) in nodes)
+        if kept:
+            await self.cluster.ask(Release(kept))
+            for name in kept:
+                self.reserved.pop(name, None)
+
     def _wish(self, board: Board, task: Task) -> Wish:
         """Where its conversation is, if that goes on and the node can take it."""
         name = attempt_id(task.id, task.newest + 1)
         last = task.worker
         home = node_of(last.host_id) if last is not None and last.session is not None else None
-        usable = {one.name for one in self.nodes if not one.problem and one.used < one.slots}
+        labels = self._labels_of(task)
+        fit = (one for one in self.nodes if not one.problem and not unmet(labels, one.labels))
+        usable = {one.name for one in fit if one.used < one.slots}
         near = home if home in usable - board.drains.keys() - self._untended.keys() else None
-        return Wish(name, self._labels_of(task), near or "")
+        return Wish(name, labels, near or "")
 
     def _labels_of(self, task: Task) -> dict[str, str]:
         """The labels that a node must have to run it, or its reviewer."""
@@ -113,7 +125,7 @@ class Placement:
     def _why_not(self, wish: Wish, granted: str) -> str:
         if granted:
             return f"it has a slot on node {granted}, which is getting ready"
-        return why_no_slot(wish.labels, wish.near, self.nodes, self.ledger.board.drains)
+        return why_no_slot(wish.labels, wish.near, self.nodes, self.ledger.board.drains, self.systems)
 
 
 def _has_ended(board: Board, name: str) -> bool:
