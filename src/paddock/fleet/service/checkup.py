@@ -14,6 +14,7 @@ from typing import Protocol
 from paddock.core.errors import PaddockError
 from paddock.fleet.clock import SYSTEM_CLOCK
 from paddock.fleet.service.config_check import config_findings
+from paddock.fleet.service.log_facts import LogFacts, know_log
 from paddock.fleet.workspace import Workspace
 from paddock.git.lock_files import LeftLock
 from paddock.git.usertree.notes import CheckoutNotes
@@ -74,11 +75,35 @@ def examine(workspace: Workspace, words: NoticeWords) -> Iterator[Symptom]:
         "log": _log,
         "pages": _pages,
     }
+    server = _look_at_server(workspace)
+    if server is not None and server.state == "unusable":
+        checks = {name: check for name, check in checks.items() if name not in _ASK_THE_LOG}
     for name, check in checks.items():
         try:
             yield from check(workspace)
         except PaddockError as error:
             yield Symptom(name, Health.PROBLEM, error.message, error.hint or "")
+    if server is not None:
+        yield from _server(server)
+
+
+_ASK_THE_LOG = frozenset({"clock", "ci runs", "notify", "log"})
+"""Each of them would wait for a server that is away."""
+
+
+def _look_at_server(workspace: Workspace) -> LogFacts | None:
+    """None for a log in a file, and where it cannot be told where the log is."""
+    try:
+        return know_log(workspace) if workspace.log.is_shared else None
+    except PaddockError:
+        return None
+
+
+def _server(log: LogFacts) -> Iterator[Symptom]:
+    if log.state == "unusable":
+        yield Symptom("log", Health.PROBLEM, log.problem, log.hint)
+    for warning in log.warnings:
+        yield Symptom("log server", Health.WARNING, warning, "see `paddock store show`")
 
 
 def _python(_: Workspace) -> Iterator[Symptom]:
@@ -306,7 +331,8 @@ def _log(workspace: Workspace) -> Iterator[Symptom]:
         found, board = store.verify(), store.board()
     if found.bad is not None:
         detail = f"record {found.bad.seq} is bad: {found.bad.problem}"
-        yield Symptom("log", Health.PROBLEM, detail, "paddock log fetch, after moving the damaged file away")
+        file = "after moving the damaged file away" if not workspace.log.is_shared else "after dropping its schema"
+        yield Symptom("log", Health.PROBLEM, detail, f"paddock log fetch, {file}")
     elif board.unknown:
         detail = f"it contains events from a newer Paddock: {', '.join(board.unknown)}"
         yield Symptom("log", Health.PROBLEM, detail, f"pip install --upgrade 'paddock>={board.version}'")
