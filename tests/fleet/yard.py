@@ -32,7 +32,7 @@ from tests.warm import PATIENCE_SECONDS, RunningCommand
 Step = Mapping[str, object]
 _Found = TypeVar("_Found")
 _KEPT_FILES = re.compile(
-    r"""/paddock/(log\.(db(-wal|-shm)?|lock|board)|(waiting|limits|glance|troubles|settings|fence|notify|notify-[0-9a-z]+-\d+)\.json|samples(\.old)?\.jsonl|(checkouts|left-locks)\.lock|main-compared|daemon\.log|leader|worker\.secret|web\.(token|log))$
+    r"""/paddock/(log\.(db(-wal|-shm)?|lock|board)|shared-\w+\.(lock|board)|(waiting|limits|glance|troubles|settings|fence|notify|notify-[0-9a-z]+-\d+)\.json|samples(\.old)?\.jsonl|(checkouts|left-locks)\.lock|main-compared|daemon\.log|leader|worker\.secret|web\.(token|log))$
     |/paddock/memory/[0-9a-f]{8}/t\d+\.\d+(-\d+)?/[^/]+\.json(\.new)?$  # the draft is of an agent killed while saving
     |/paddock/attempts/[0-9a-f]{8}/t\d+/\d+/(turn-\d+\.(pid|out|err|exit|ending|stop|logs|times|[0-9a-f]{16}\.go)|prompt[^/]*|setup\.log|answers/turn-\d+(\.findings)?|desk/socket(\.new)?)$
     |/paddock/attempts/[0-9a-f]{8}/t\d+/\d+/((gemini|qwen)-defaults\.json|(mcp|turn-\d+\.acp)\.json|claude\.json|turn-\d+\.tmux\.json|aider/[^/]+)$

@@ -1,6 +1,5 @@
 """The shared log: one schema of a PostgreSQL database, written and read from any number of machines."""
 
-import asyncio
 import time
 from _thread import get_ident
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
 
 LOCK_TIMEOUT_SECONDS = 15.0
 AWAY_SECONDS = 5.0
-"""A command waits that long for a server that restarts. Whoever runs an event loop is told at once, and waits there."""
+"""Everybody waits that long for a server that restarts. Whoever can wait longer does so without holding anything."""
 TRIES = 4
 _PADDOCK = Author("paddock")
 
@@ -237,7 +236,7 @@ class PostgresStore:
             self._writing = None
 
     def _lock_head(self) -> tuple[Connection, int, bytes]:
-        connection = self._link.get(self._patience_seconds)
+        connection = self._link.get(self._away_seconds)
         try:
             cursor = connection.execute(self._sql.lock, prepare=False)
             cursor.nextset()
@@ -256,14 +255,6 @@ class PostgresStore:
             connection.execute("ROLLBACK")
         except psycopg.Error:
             self._link.drop()
-
-    @property
-    def _patience_seconds(self) -> float:
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            return self._away_seconds
-        return 0.0
 
     def settle(self) -> bool:
         self._require_own_thread()
@@ -406,7 +397,7 @@ class PostgresStore:
         if self._writing is not None:
             return self._writing.execute(statement, values, binary=True).fetchall()
         for tries in range(1, TRIES + 1):
-            connection = self._link.get(self._patience_seconds)
+            connection = self._link.get(self._away_seconds)
             try:
                 return connection.execute(statement, values, binary=True).fetchall()
             except psycopg.Error as error:

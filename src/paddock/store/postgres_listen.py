@@ -29,12 +29,13 @@ class PostgresListener(Listener):
         self._open_one = open_one
         self._channel = channel
         self._connection: Connection | None = None
+        self._socket = -1
         self._heard: Callable[[], None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._retry: asyncio.Handle | None = None
         self._closed = False
         with suppress(LogUnusable):
-            self._connection = self._connect()
+            self._take(self._connect())
 
     def wait(self, timeout_seconds: float) -> bool:
         give_up_at = time.monotonic() + timeout_seconds
@@ -43,10 +44,10 @@ class PostgresListener(Listener):
             if self._connection is None:
                 time.sleep(min(left, RETRY_SECONDS))
                 with suppress(LogUnusable):
-                    self._connection = self._connect()
+                    self._take(self._connect())
                     return True
             else:
-                readable, _, _ = select.select([self._connection.fileno()], [], [], left)
+                readable, _, _ = select.select([self._socket], [], [], left)
                 if readable and self._drain():
                     return True
             if time.monotonic() >= give_up_at:
@@ -63,6 +64,10 @@ class PostgresListener(Listener):
         if self._retry is not None:
             self._retry.cancel()
         self._drop()
+
+    def _take(self, connection: Connection) -> None:
+        """The socket is remembered: a connection that broke does not tell which one it had."""
+        self._connection, self._socket = connection, connection.fileno()
 
     def _connect(self) -> Connection:
         connection = self._open_one()
@@ -89,14 +94,14 @@ class PostgresListener(Listener):
     def _drop(self) -> None:
         if self._connection is not None:
             if self._loop is not None and not self._loop.is_closed():
-                self._loop.remove_reader(self._connection.fileno())
+                self._loop.remove_reader(self._socket)
             self._connection.close()
             self._connection = None
 
     def _watch(self) -> None:
         assert self._loop is not None
         if self._connection is not None:
-            self._loop.add_reader(self._connection.fileno(), self._read)
+            self._loop.add_reader(self._socket, self._read)
         else:
             self._retry = self._loop.call_later(RETRY_SECONDS, self._connect_again)
 
@@ -123,7 +128,8 @@ class PostgresListener(Listener):
             if connection is not None:
                 connection.close()
             return
-        self._connection = connection
+        if connection is not None:
+            self._take(connection)
         self._watch()
         if connection is not None and self._heard is not None:
             self._heard()
