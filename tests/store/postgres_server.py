@@ -3,6 +3,7 @@
 It listens on a free port of the loopback only, for the one superuser `owner`, and dies with whoever started it.
 """
 
+import atexit
 import os
 import pwd
 import shutil
@@ -11,6 +12,7 @@ import socket
 import subprocess
 import tempfile
 import time
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -39,7 +41,26 @@ def find_programs() -> Path | None:
     debian = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
     found = shutil.which("initdb")
     places = [*shipped, *debian, *([Path(found).resolve().parent] if found else [])]
-    return next((place for place in places if (place / "initdb").exists() and (place / "postgres").exists()), None)
+    whole = (place for place in places if (place / "initdb").exists() and (place / "postgres").exists())
+    return next((place if _server_can_enter(place) else _copy(place) for place in whole), None)
+
+
+def _server_can_enter(place: Path) -> bool:
+    """A server that root starts runs as another user, who may not enter root's home, for one."""
+    return os.getuid() != 0 or all(folder.stat().st_mode & 0o001 for folder in (place, *place.parents))
+
+
+@cache
+def _copy(programs: Path) -> Path:
+    """Of a package with its libraries beside it, for as long as this process runs."""
+    package = programs.parent.parent
+    folder = Path(tempfile.mkdtemp(prefix="pg-programs-", dir="/tmp"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder.chmod(0o755)
+    for name in (package.name, f"{package.name}.libs"):
+        if (package.parent / name).is_dir():
+            shutil.copytree(package.parent / name, folder / name, symlinks=True)
+    return folder / programs.relative_to(package.parent)
 
 
 class PostgresServer:
