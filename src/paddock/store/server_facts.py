@@ -99,6 +99,8 @@ def server_warnings(facts: ServerFacts) -> Iterator[str]:
         yield "this server is a standby: it takes no records until it is promoted"
     elif facts.standbys and not facts.synchronous_standby_names:
         yield "commits wait for no standby (synchronous_standby_names is empty): a failover loses the newest records"
+    elif facts.synchronous_standby_names and not facts.standbys:
+        yield "commits wait for a standby, and none is connected: nothing is recorded until one is"
     if not facts.tls and facts.address and not _is_local(facts.address):
         yield "the connection is not encrypted: add `?sslmode=verify-full` to [store] url"
     if facts.superuser:
