@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from paddock.core.events import AttemptStarted
+from paddock.core.ids import TaskId
 from paddock.core.tasks.task import Phase
 from tests.fleet.yard import clean_environment, commit, play, write
 from tests.nodes.ranch import Ranch, RayCluster, build_ranch
@@ -47,7 +48,7 @@ def test_tasks_go_where_their_needs_are_met_and_those_that_nobody_can_run_hold_u
     daemon = yard.start("run")
     board = yard.await_board(lambda board: board.counts.get(Phase.APPROVAL) == 3, "three deliveries")
     assert hosts(ranch) == {"t6": "gpu-1", "t7": "gpu-1", "t8": "gpu-1"}
-    assert board.tasks["t1"].phase is Phase.READY
+    assert board.task(TaskId("t1")).phase is Phase.READY
     assert "needs tpu: no node has it" in yard.paddock("status")
     daemon.kill()
 
@@ -62,7 +63,7 @@ def test_a_drained_node_starts_nothing_until_it_is_used_again(ranch: Ranch) -> N
     yard.await_that(lambda: "gpu-1 is drained" in yard.paddock("status"), "the reason")
     assert "t2" not in hosts(ranch)
     yard.paddock("drain", "gpu-1", "--undo")
-    yard.await_board(lambda board: board.tasks["t2"].phase is Phase.APPROVAL, "t2 is done")
+    yard.await_board(lambda board: board.task(TaskId("t2")).phase is Phase.APPROVAL, "t2 is done")
     assert hosts(ranch)["t2"] == "gpu-1"
     assert "gpu-1  ● up" in yard.paddock("nodes")
     daemon.kill()

@@ -65,6 +65,9 @@ class AddTask(Arguments, frozen=True):
     after: Annotated[tuple[str, ...], Meta(max_length=100, description="tasks that must land first")] = ()
     priority: int = 0
     paths: Annotated[tuple[str, ...], Meta(max_length=100, description="globs it may change")] = ()
+    needs: Annotated[
+        tuple[str, ...], Meta(max_length=20, description="labels that its machine must have: gpu, os=linux")
+    ] = ()
 
 
 def add_task(access: Access, wish: AddTask) -> object:
@@ -78,6 +81,7 @@ def add_task(access: Access, wish: AddTask) -> object:
         after=wish.after,
         priority=wish.priority,
         paths=wish.paths,
+        needs=wish.needs,
     )
     return document(id=new)
 

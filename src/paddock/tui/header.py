@@ -92,7 +92,7 @@ def _agents(view: BoardView, quotas: Sequence[QuotaUse], width: int, now: float)
     if agents.reason:
         until = f" for {rough_duration(moment(agents.until) - now)}" if agents.until else ""
         parts.append(Text(f"{safe(agents.reason, 200)}{until}", "yellow"))
-    parts.insert(1, _money(view))
+    parts[1:1] = [Text(safe(view.nodes, 80)), _money(view)] if view.nodes else [_money(view)]
     return joined([*parts, *map(_quota, sorted(quotas, key=lambda one: -one.used))], width)
 
 

@@ -25,7 +25,7 @@ class NodeTally(msgspec.Struct, frozen=True):
     @property
     def words(self) -> str:
         """`3 nodes, 12 of 48 slots, n2 drained`"""
-        parts = [f"{self.nodes} node{'s' * (self.nodes != 1)}"]
+        parts = [f"{self.nodes} node{'s' * (self.nodes != 1)}"] if self.nodes or not self.drained else []
         parts += [f"{self.used} of {self.slots} slots"] if self.slots is not None else []
         parts += [f"{', '.join(self.drained[:3])}{' …' * (len(self.drained) > 3)} drained"] if self.drained else []
         return ", ".join(parts)

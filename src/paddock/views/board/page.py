@@ -80,7 +80,8 @@ class DaemonState(msgspec.Struct, frozen=True):
 class BoardView(Document, frozen=True, kw_only=True):
     """`tasks` are all that are not finished and those that finished last; `older` is how many more there are. `needs`
     are those that need a person, who is asked first first, `alerts` those that nobody has acknowledged. `words` would
-    do if nothing else were shown."""
+    do if nothing else were shown. `nodes` counts nodes and their slots in words; empty where agents run on the machine
+    of the daemon."""
 
     seq: int
     repo: str
@@ -99,6 +100,7 @@ class BoardView(Document, frozen=True, kw_only=True):
     landed: LandedView
     main: MainView
     daemon: DaemonState
+    nodes: str
 
 
 @dataclass
@@ -144,6 +146,7 @@ class LiveBoard:
             landed=landed,
             main=_view_main(board.queue, self._pace),
             daemon=daemon,
+            nodes=printable(sight.outlook.nodes.words, 80) if sight.outlook.nodes is not None else "",
         )
 
     def _figures(self, board: Board, glance: Glance, now: float) -> tuple[SpendView, LandedView]:
