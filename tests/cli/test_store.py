@@ -130,6 +130,35 @@ def test_paddock_toml_may_be_edited_first(busy: Cli, database: Database) -> None
     assert again.startswith("the log has left its old place and is at postgresql://owner@")
 
 
+def test_a_log_in_the_file_is_not_left_behind_by_a_new_one_in_the_database(busy: Cli, database: Database) -> None:
+    busy.good("log", "push")
+    configure(busy, database.toml)
+    printed = busy.good("store", "schema").out
+    for ready in (False, True):
+        if ready:
+            with server_of_session().connect() as connection:
+                connection.execute(printed.partition("CREATE ROLE")[0].encode())
+        for words in (("init", "--yes"), ("log", "fetch"), ("status",), ("add", "x")):
+            refused = busy(*words)
+            assert refused.code == 1
+            assert "hint: move it there: `paddock store migrate`" in refused.err
+    busy.good("store", "migrate")
+    assert len(history(busy)) == 4
+
+
+def test_a_schema_that_was_dropped_comes_back_from_the_mirror(busy: Cli, database: Database) -> None:
+    busy.good("store", "migrate", *database.words, "--edit")
+    busy.good("log", "push")
+    before = history(busy)
+    with server_of_session().connect() as connection:
+        connection.execute(f"DROP SCHEMA {database.schema} CASCADE".encode())
+    for words in (("status",), ("init", "--yes")):
+        assert "is gone: it had 4 records" in busy(*words).err
+    assert busy.good("log", "fetch").out.startswith("4 new records from ")
+    assert history(busy) == before
+    busy.good("add", "Go on")
+
+
 def test_nothing_says_where_to_move_a_log_that_is_in_its_file(busy: Cli) -> None:
     assert busy.shown("store", "migrate") == (
         "--- stderr\nerror: the log is in the file `TOP/.git/paddock/log.db`, and nothing says where to move it\n\n"

@@ -86,11 +86,19 @@ class PostgresStore:
         if create and announce and self.head() == 0:
             self.append(begin_log(labelled=labelled), _PADDOCK)
 
+    def _require_to_begin(self) -> None:
+        """Two logs of one repository could never be joined."""
+        from paddock.store.location import require_not_elsewhere
+
+        require_not_elsewhere(self.place)
+
     def _create(self, moved: str) -> None:
         connection = self._link.get(self._away_seconds)
         try:
             connection.execute(self._sql.standing)
         except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName):
+            if not moved:
+                self._require_to_begin()
             create_tables(connection, self.place.schema, moved)
 
     def _open(self) -> int:
@@ -108,13 +116,15 @@ class PostgresStore:
             raise log_gone(self.place, witness) from None
         if not found:
             raise damaged(self.place, "its table `head` is empty")
-        ((table, moved, layout),) = found
+        ((table, moved, layout, seq),) = found
         if layout > LAYOUT:
             raise LogUnusable(
                 f"the log `{self.place}` has table layout {layout}; this Paddock knows up to {LAYOUT}",
                 "upgrade: `pip install --upgrade paddock`",
             )
         self._refuse_moved(moved)
+        if not seq and not self._even_moved:
+            self._require_to_begin()
         return int(table)
 
     def _refuse_moved(self, moved: str) -> None:

@@ -76,7 +76,7 @@ class Statements:
         )
         self.set_moved = fill("UPDATE {schema}.head SET moved = %s")
         self.size = fill("SELECT pg_total_relation_size(tableoid) FROM {schema}.events LIMIT 1")
-        self.standing = fill("SELECT tableoid, moved, layout FROM {schema}.head")
+        self.standing = fill("SELECT tableoid, moved, layout, seq FROM {schema}.head")
 
     def select(self, conditions: str) -> bytes:
         """`conditions` are a constant of ours, with %s for each value."""

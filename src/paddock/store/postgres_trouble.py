@@ -85,7 +85,7 @@ def unreachable(error: psycopg.Error, place: LogPlace) -> LogUnusable:
     said = first_line(error)
     if any(words in said for words in _LOCKED_OUT):
         return LogUnusable(
-            f"the server refused to let anybody in to the log `{place}`: {said}",
+            f"the server of the log `{place}` did not accept the login: {said}",
             "give the password with PGPASSWORD, in ~/.pgpass, or as `${NAME}` in [store] url",
         )
     if any(words in said for words in _MISSING):
@@ -114,7 +114,7 @@ def first_line(error: psycopg.Error) -> str:
     """What the server said last: of several hosts libpq tells one after the other. It never repeats a password."""
     lines = [line.strip() for line in str(error.diag.message_primary or error).splitlines() if line.strip()]
     words = lines[-1] if len(lines) > 1 and lines[-1].startswith("connection ") else (lines or ["it gave no reason"])[0]
-    return printable(words, 200)
+    return printable(words.removeprefix("connection failed: ").replace("FATAL:  ", ""), 200)
 
 
 def _other(error: psycopg.Error, place: LogPlace) -> LogUnusable:
