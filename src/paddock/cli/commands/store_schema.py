@@ -13,9 +13,9 @@ from paddock.store.location import postgres_store
 @click.option("--role", metavar="NAME", help="The role that Paddock will log in as. Default: the one in [store] url.")
 @click.pass_context
 def schema_command(ctx: click.Context, role: str | None) -> None:
-    """Print the SQL that creates the tables of a log, and a role that may add records and nothing else.
+    """Print SQL for whoever owns the database.
 
-    Run it as the owner of the database: `paddock store schema | psql DATABASE`. Then `paddock init` needs no right to
+    It creates the tables of a log, and a role that may add records and nothing else. Run it as the owner of the database: `paddock store schema | psql DATABASE`. Then `paddock init` needs no right to
     create anything. Nothing is connected to, and nothing is changed.
     """
     postgres_store()

@@ -24,7 +24,9 @@ _STATES = {
 @prints_json
 @click.pass_context
 def show_command(ctx: click.Context, as_json: bool) -> None:
-    """Show where the log is, whether what it acknowledges is safe there, and who is connected.
+    """Show where the log is, and how it is there.
+
+    Of a database also: whether what it acknowledges is safe, and who is connected.
 
     Exits 1 if the log cannot be used.
     """
