@@ -27,8 +27,9 @@ from paddock.store.settings import DEFAULT_SCHEMA
 def migrate_command(ctx: click.Context, to: str | None, schema: str | None, edit: bool, as_json: bool) -> None:
     """Move the log into a database, or back into a file.
 
-    It moves record for record, verified by its hash chain. End the daemon first. Until the copy is complete the log stays where it is; then it is open in the new place only,
-    and whoever still looks at the old one is told so. If this is interrupted, run it again.
+    It moves record for record, verified by its hash chain. End the daemon first. Until the copy is complete the log
+    stays where it is; then it is open in the new place only, and whoever still looks at the old one is told so. If this
+    is interrupted, run it again.
 
     `${NAME}` in a URL stands for a variable of the environment, so that no password is seen in the list of processes.
     """

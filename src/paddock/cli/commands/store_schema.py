@@ -15,8 +15,8 @@ from paddock.store.location import postgres_store
 def schema_command(ctx: click.Context, role: str | None) -> None:
     """Print SQL for whoever owns the database.
 
-    It creates the tables of a log, and a role that may add records and nothing else. Run it as the owner of the database: `paddock store schema | psql DATABASE`. Then `paddock init` needs no right to
-    create anything. Nothing is connected to, and nothing is changed.
+    It creates the tables of a log, and a role that may add records and nothing else: `paddock store schema | psql
+    DATABASE`. Then `paddock init` needs no right to create anything. This connects to nothing and changes nothing.
     """
     postgres_store()
     from paddock.store.postgres_schema import schema_as_text
