@@ -7,8 +7,8 @@ import time
 import pytest
 
 from paddock.core.leases.lease import Holder
-from paddock.fleet.nodes.register import FILE as REGISTER
 from paddock.fleet.nodes.register import write_register
+from paddock.fleet.nodes.tally import FILE as REGISTER
 from tests.cli.conftest import Cli
 from tests.cli.node_scene import SETTINGS, NodeScene, three_nodes
 

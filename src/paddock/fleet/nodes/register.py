@@ -6,9 +6,8 @@ import msgspec
 
 from paddock.fleet.nodes.messages import NodeFacts
 from paddock.fleet.nodes.placing import NodeSeen
+from paddock.fleet.nodes.tally import FILE
 from paddock.sessions.hints import read_hint, write_hint
-
-FILE = "nodes.json"
 
 
 class NodeRegister(msgspec.Struct, frozen=True):
