@@ -35,6 +35,12 @@ def test_a_new_log_begins_with_the_version_that_made_it(store: Store) -> None:
     assert created.event.version == store.board().version == __version__
 
 
+def test_a_store_may_be_closed_twice(store: Store) -> None:
+    store.append(add(), ANA)
+    store.close()
+    store.close()
+
+
 def test_every_log_has_a_word_of_its_own_and_keeps_it(shelf: Shelf, tmp_path: Path) -> None:
     store = shelf.open()
     identity = store.board().identity

@@ -148,8 +148,9 @@ class PostgresStore:
         return bool(found) and found[0][0] == self._table and (self._even_moved or not found[0][1])
 
     def close(self) -> None:
-        with suppress(LogUnusable, OSError):
-            self._sync_witness()
+        if self._writers is not None:
+            with suppress(LogUnusable, OSError):
+                self._sync_witness()
         self._witness.close()
         self._link.drop()
         if self._writers is not None:
@@ -268,7 +269,8 @@ class PostgresStore:
 
     def settle(self) -> bool:
         self._require_own_thread()
-        self._sync_witness()
+        if self._writers is not None:
+            self._sync_witness()
         return True
 
     def board(self) -> Board:
