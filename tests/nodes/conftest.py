@@ -32,11 +32,11 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RayCluster]:
 
 @pytest.fixture
 def make_ranch(ranch_template: Path, tmp_path: Path, cluster: RayCluster) -> Iterator[MakeRanch]:
-    """make_ranch(PADDOCK_LIMITS_MAX_AGENTS="9"): a repository with an empty log."""
+    """make_ranch(url, PADDOCK_LIMITS_MAX_AGENTS="9"): a repository with an empty log, in the database at `url`."""
     made: list[Ranch] = []
 
-    def make(**settings: str) -> Ranch:
-        made.append(build_ranch(ranch_template, tmp_path, server_of_session().url(), cluster, **settings))
+    def make(url: str = "", **settings: str) -> Ranch:
+        made.append(build_ranch(ranch_template, tmp_path, url or server_of_session().url(), cluster, **settings))
         return made[-1]
 
     yield make

@@ -1,6 +1,7 @@
 """A repository whose fleet runs on the nodes of a real Ray cluster, with its log in a real PostgreSQL: all on one
 machine, each node with a loopback address and a folder of its own."""
 
+import asyncio
 import contextlib
 import itertools
 import json
@@ -18,7 +19,9 @@ from pathlib import Path
 
 import psutil
 
+from paddock.fleet.nodes.cluster import Cluster
 from paddock.fleet.nodes.home import DeputyNote
+from paddock.fleet.nodes.placing import Release
 from paddock.fleet.site import marker_of
 from paddock.sessions.hints import read_hint
 from paddock.sessions.host import is_at_work
@@ -152,11 +155,11 @@ class Ranch:
         notes = {path.parent.parent.name: read_hint(path, DeputyNote) for path in self.root.glob("*/*/deputy.json")}
         return {node: note.process for node, note in notes.items() if note is not None and is_at_work(note.process)}
 
-    def processes(self) -> tuple[MarkedProcess, ...]:
-        """Of attempts and CI runs, on all nodes."""
+    def processes(self, node: str = "*") -> tuple[MarkedProcess, ...]:
+        """Of attempts and CI runs, on this node or on all."""
         with self.yard.log() as log:
             first = log.record(1).hash
-        markers = [marker_of(path, first) for path in self.root.glob("*/*/*/.git")]
+        markers = [marker_of(path, first) for path in self.root.glob(f"{node}/*/*/.git")]
         return tuple(process for marker in markers for process in find_marked(marker))
 
     def close(self) -> None:
@@ -168,6 +171,17 @@ class Ranch:
             if identity is not None:
                 os.kill(identity.pid, signal.SIGKILL)
         sweep({process.mark for process in self.processes()})
+        if self.cluster is not None and self.yard.board().live:
+            asyncio.run(self._let_go(self.cluster.address))
+
+    async def _let_go(self, address: str) -> None:
+        """The slots of a fleet that did not come to its end would be missing in the next test."""
+        line = Cluster(address, self.yard.identity, self.yard.folder)
+        try:
+            names = [f"{task}.{number}" for task in self.yard.board().tasks for number in range(1, 5)]
+            await line.ask(Release(tuple(names)))
+        finally:
+            await line.close()
 
 
 def build_ranch(template: Path, folder: Path, url: str, cluster: RayCluster | None, **settings: str) -> Ranch:

@@ -15,11 +15,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import psutil
 import pytest
 
 from paddock.fleet.nodes.cluster import Cluster
-from paddock.fleet.nodes.placing import Release, Reservations, Reserve, Wish
+from paddock.fleet.nodes.order import NodeOrder
+from paddock.fleet.nodes.placing import Dismiss, Look, Looked, Release, Reservations, Reserve, Wish
 
 pytestmark = pytest.mark.slow
 
@@ -158,6 +160,26 @@ def test_attempts_without_a_slot_bring_machines_and_an_attempt_keeps_its_own(clo
             await _until(lambda: cloud.groups() == {"plain"})
 
             await cluster.ask(Release(("t1.1",)))
+            await _until(lambda: cloud.groups() == set())
+        finally:
+            await cluster.close()
+
+    asyncio.run(play())
+
+
+def test_a_machine_goes_once_nobody_has_anything_for_it_to_do(cloud: Cloud, tmp_path: Path) -> None:
+    async def play() -> None:
+        cluster = Cluster(cloud.address, "log", tmp_path)
+        # A node with another Paddock: its manager answers, and starts no deputy.
+        order = NodeOrder("log", "app", "origin", "/", "main", str(tmp_path), {}, (), {}, 60.0, version="0")
+        try:
+            await _nodes_for(cluster, Wish("t1.1", {"group": "plain"}))
+            looked = await cluster.ask(Look(msgspec.json.encode(order), {}))
+            assert isinstance(looked, Looked)
+            assert [*looked.news] == ["plain"]
+
+            await cluster.ask(Release(("t1.1",)))
+            await cluster.ask(Dismiss())
             await _until(lambda: cloud.groups() == set())
         finally:
             await cluster.close()

@@ -20,6 +20,7 @@ from paddock.fleet.glance import NOTHING, RENEWED_SECONDS, AgentGlance, Glance, 
 from paddock.fleet.ledger import Ledger
 from paddock.fleet.samples import Sample, SampleFile
 from paddock.fleet.site import Site
+from paddock.store.protocol import LogUnavailable
 
 LOOK_SECONDS = 1.0
 
@@ -65,6 +66,10 @@ class Lookout:
     def _look(self) -> None:
         self._timer = None
         self._looked_at = asyncio.get_running_loop().time()
+        with contextlib.suppress(LogUnavailable):  # the rounds say so
+            self._tell_changes()
+
+    def _tell_changes(self) -> None:
         seen, told = self._see(), self._told
         is_due = not 0 <= seen.at - told.at < RENEWED_SECONDS and not _is_idle(seen)
         if is_due or replace(seen, at=told.at) != told:

@@ -57,14 +57,15 @@ class Link:
         self._read_only = read_only
         self._lock_timeout_seconds = lock_timeout_seconds
         self._connection: Connection | None = None
+        self._was_away = False
 
     def get(self, patience_seconds: float) -> Connection:
-        """Tries again for that long where the server is away. Raises LogUnusable."""
+        """Tries again for that long where the server is away, once for each time that it is. Raises LogUnusable."""
         if self._connection is not None:
             if not self._connection.closed:
                 return self._connection
             self.drop()
-        give_up_at = time.monotonic() + patience_seconds
+        give_up_at = time.monotonic() + (0.0 if self._was_away else patience_seconds)
         tries = 0
         while True:
             try:
@@ -72,10 +73,12 @@ class Link:
             except LogUnavailable:
                 pause = PAUSES_SECONDS[min(tries, len(PAUSES_SECONDS) - 1)]
                 if time.monotonic() + pause >= give_up_at:
+                    self._was_away = True
                     raise
                 time.sleep(pause)
                 tries += 1
             else:
+                self._was_away = False
                 return self._connection
 
     def open(self) -> Connection:

@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 import time
-from contextlib import nullcontext
+from contextlib import closing, nullcontext, suppress
 
 import click
 
@@ -29,14 +29,15 @@ from paddock.fleet.service.foreground import make_daemon, ready_site
 from paddock.fleet.site import Site
 from paddock.fleet.workspace import Workspace
 from paddock.insight.chores import insight_chores
-from paddock.sessions.host import Host, this_process
+from paddock.sessions.host import Host, is_certainly_gone, this_process
 from paddock.store.location import require_known
-from paddock.store.protocol import LogUnusable, Store
+from paddock.store.protocol import LogUnavailable, LogUnusable, Store
 from paddock.views.notices import DETAILS
 from paddock.views.queue.halts import cure_of
 
 WAIT_SECONDS = 2.0
 VANISH_SECONDS = 3.0
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 TOLD = 5  # waiting tasks at the end of a run
 
 
@@ -67,7 +68,37 @@ def run_command(
 
 
 async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: bool) -> int:
-    store = workspace.write()
+    """A fleet whose log is away for longer than the store waits begins again when it is back, as after a crash."""
+    while True:
+        try:
+            with closing(workspace.write()) as store:
+                return await _run_once(workspace, orders, store, wait=wait, live=live)
+        except LogUnavailable as away:
+            if not workspace.log.is_shared:
+                raise
+            click.echo(f"waiting: {away.message}; the fleet goes on when it is back", err=True)
+        if not await _await_log(workspace):
+            return 130
+        click.echo("the log is back", err=True)
+        workspace = Workspace(workspace.repo, workspace.settings)  # nothing of the former lead
+
+
+async def _await_log(workspace: Workspace) -> bool:
+    """False if the wait was ended by a signal."""
+    ended, loop = asyncio.Event(), asyncio.get_running_loop()
+    for signum in _ENDING:
+        loop.add_signal_handler(signum, ended.set)
+    while not ended.is_set():
+        try:
+            await asyncio.to_thread(lambda: workspace.read().close())
+            return True
+        except LogUnavailable:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(ended.wait(), WAIT_SECONDS)
+    return False
+
+
+async def _run_once(workspace: Workspace, orders: Orders, store: Store, *, wait: bool, live: bool) -> int:
     site = ready_site(workspace)
     folder = os.open(workspace.repo.common_dir, os.O_RDONLY | os.O_DIRECTORY)
     ledger = await lead(store, site.seat, wait=wait)
@@ -78,7 +109,7 @@ async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: b
         daemon.end(name)
 
     loop = asyncio.get_running_loop()
-    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for signum in _ENDING:
         loop.add_signal_handler(signum, end, signum.name)
     loop.add_signal_handler(signal.SIGUSR1, lambda: loop.create_task(daemon.end_agents()))
     try:
@@ -91,12 +122,15 @@ async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: b
             await daemon.run()
     except Succeeded as succeeded:
         raise PaddockError(succeeded.message, "this one has ended; `paddock status` shows who leads") from None
+    except LogUnavailable:
+        raise
     except Exception as error:
         if await _is_left(store, error):
             raise
     finally:
-        if store.exists():
-            ledger.give_up()
+        with suppress(LogUnavailable):
+            if store.exists():
+                ledger.give_up()
     if not store.exists():
         await _require_vanished(workspace)
         ended = _end_orphans(site, folder)
@@ -107,7 +141,6 @@ async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: b
     attempts = (board.tasks[name].live_attempt for name in board.live)
     reaches = site.sessions.reaches
     still = [one.id for one in attempts if one is not None and reaches(Host(one.host, one.host_id))]
-    store.close()
     if still:
         click.echo(f"still working: {', '.join(still)}; `paddock run` picks them up", err=True)
     if not daemon.ending:
@@ -202,7 +235,7 @@ async def lead(store: Store, seat: LeaderSeat, *, wait: bool) -> Ledger:
     me, told = this_process("daemon"), False
     while True:
         try:
-            return take_lead(store, me, seat)
+            return take_lead(store, me, seat, is_gone=lambda holder: holder == me or is_certainly_gone(holder))
         except AlreadyRunning as refusal:
             if not wait:
                 raise

@@ -12,6 +12,7 @@ from paddock.fleet.glance import FILE, AgentGlance, Glance, remove_glance, write
 from paddock.fleet.ledger import Ledger
 from paddock.fleet.site import Site
 from paddock.sessions.hints import read_hint
+from paddock.store.protocol import LogUnavailable
 
 LOOK_SECONDS = 1.0
 
@@ -36,10 +37,10 @@ class AgentsTold:
 
     def _look(self) -> None:
         self._timer = None
-        agents = self._progress.look(self.ledger.board, self.attempts.by_task)
-        if agents == self._told:
-            return
-        with contextlib.suppress(OSError, Succeeded):
+        with contextlib.suppress(OSError, Succeeded, LogUnavailable):
+            agents = self._progress.look(self.ledger.board, self.attempts.by_task)
+            if agents == self._told:
+                return
             self.site.lead.require()
             write_glance(self.folder, Glance(at=self.site.clock.now(), agents=agents, running=len(agents)))
             self._told = agents

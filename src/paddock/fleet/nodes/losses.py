@@ -32,7 +32,12 @@ class Losses:
     site: Site
     ledger: Ledger
     exchange: Exchange
+    _began: float = field(init=False)
+    """Before that nobody could have seen who renews a lease: the log itself may have been away."""
     _alone_since: dict[str, float] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        self._began = self.site.clock.now()
 
     async def settle(self, board: Board, seen: Collection[str]) -> list[str]:
         """Takes back what lost nodes had, and names them. `seen` are those that answer."""
@@ -50,7 +55,7 @@ class Losses:
         if held is None:
             since = self._alone_since.setdefault(node, now)
             return now - since > (max(patience, START_SECONDS) if is_seen else patience)
-        renewed = held.expires_at - LEASE_SECONDS
+        renewed = max(held.expires_at - LEASE_SECONDS, self._began)
         return lease.log_time(board.leases, now) - renewed > patience
 
     async def _take_back(self, node: str, attempts: Sequence[Attempt]) -> None:
