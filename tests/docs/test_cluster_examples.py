@@ -3,6 +3,7 @@
 import copy
 import json
 import os
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 import ray.autoscaler
 import yaml
+from bench.grow.constants import AGENTS_PER_CORE
 from ray.autoscaler._private.kuberay.autoscaling_config import _derive_autoscaling_config_from_ray_cr
 from ray.autoscaler._private.util import prepare_config, validate_config
 from referencing import Registry
@@ -19,6 +21,7 @@ from referencing.jsonschema import DRAFT202012
 
 from paddock import __version__
 from paddock.config.load import load_config
+from paddock.config.schema import Limits
 from paddock.core.nodes.labels import labels_needed, read_needs
 from paddock.fleet.nodes.placer import SLOTS
 from tests.docs.markdown import ROOT
@@ -26,6 +29,7 @@ from tests.docs.markdown import ROOT
 EXAMPLES = ROOT / "examples"
 KUBERAY = EXAMPLES / "kuberay"
 CLOUD = EXAMPLES / "cloud" / "cluster.yaml"
+PAGE = ROOT / "docs" / "how-to" / "autoscaling.md"
 SCHEMAS = ROOT / "tests" / "docs" / "schemas"
 KUBERNETES = json.loads((SCHEMAS / "kubernetes.json").read_bytes())
 RAY_CLUSTER = json.loads((SCHEMAS / "raycluster.json").read_bytes())
@@ -138,6 +142,20 @@ def test_agents_run_on_every_group_but_the_heads() -> None:
         "kuberay headgroup": 0, "kuberay agents": 20, "kuberay gpu": 4,
         "cloud head": 0, "cloud agents": 40, "cloud gpu": 4,
     }  # fmt: skip
+
+
+def test_no_group_has_more_slots_than_its_cores_bear() -> None:
+    bears = {name: AGENTS_PER_CORE * group["resources"]["CPU"] for name, group in groups().items()}
+    assert all(group["resources"].get(SLOTS, 0) <= bears[name] for name, group in groups().items())
+
+
+def test_the_page_counts_slots_by_cores_and_memory() -> None:
+    rows = re.findall(r"\| (\d+) cores, (\d+) GB \| (\d+) \| (\d+) \| (\d+) \|", PAGE.read_text())
+    assert len(rows) == 3
+    for cores, gigabytes, by_cores, by_memory, slots in (map(int, row) for row in rows):
+        assert by_cores == AGENTS_PER_CORE * cores
+        assert by_memory == int((gigabytes - 1) * 1000 / Limits().agent_memory_mb)
+        assert slots <= min(by_cores, by_memory)
 
 
 def test_groups_have_the_labels_that_tasks_ask_for() -> None:
