@@ -16,6 +16,7 @@ from paddock.cli.pages.scene import Scene, SceneMaker
 from paddock.cli.terminal.screen import Screen, style_line
 from paddock.cli.terminal.text import colourful, say
 from paddock.fleet.workspace import Workspace
+from paddock.store.protocol import LogUnavailable
 
 BUSY_SECONDS = 1.0
 IDLE_SECONDS = 5.0
@@ -51,14 +52,23 @@ class TerminalView:
             self._read_keys(loop)
             while True:
                 woken.clear()
-                self.scene = maker.look(time.time())
-                self.screen.draw(lay_out(self.scene, *self.screen.size(), self._footer))
+                self.scene, footer = self._look(maker)
+                self.screen.draw(lay_out(self.scene, *self.screen.size(), footer))
                 if self._has_left():
                     return
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(BUSY_SECONDS if _is_busy(self.scene) else IDLE_SECONDS):
                         await woken.wait()
                 await asyncio.sleep(0 if self._left else SHORTEST_SECONDS)
+
+    def _look(self, maker: SceneMaker) -> tuple[Scene, str]:
+        """While the log's server is away, how things stood last; the next look is a second later."""
+        try:
+            return maker.look(time.time()), self._footer
+        except LogUnavailable as away:
+            if self.scene is None:
+                raise
+            return self.scene, f"not now: {away.message}"
 
     def _read_keys(self, loop: asyncio.AbstractEventLoop) -> None:
         """Read also where none means anything: what is typed meanwhile is not for the shell."""
