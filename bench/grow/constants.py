@@ -38,6 +38,7 @@ def assumed(name: str, value: float, unit: str, source: str) -> float:
 FLEET_RUN = "160 against 40 scripted attempts on two Ray nodes, log in PostgreSQL"
 IDLE_RUN = "60 silent agents on two Ray nodes"
 GROUPS_RUN = "2,000 placement groups on four Ray nodes"
+COSTS = "`python -m bench.grow.costs`"
 LOCAL_RUN = "60 scripted tasks from `paddock add` to landed, CI `true`, on one machine"
 
 # The work. Yours differs: change these first.
@@ -59,9 +60,9 @@ EVENTS_PER_LANDING = measured("events of a task until it is claimed, and from ap
 RENEWAL_SECONDS = measured("a lease is renewed every", 20, "s", "`fleet/ledger.py`")
 APPENDS_PER_SECOND = measured("transactions of one event, PostgreSQL", 1777, "/s", "`python -m bench grow`")
 GROUPED_PER_SECOND = measured("events in groups of 8 writers, PostgreSQL", 8893, "/s", "`python -m bench grow`")
-FOLLOW_SECONDS = measured("to follow one event", 6e-6, "s", "a reader beside a writer of ten at a time, 10,000 events")
-BYTES_PER_FINISHED_TASK = measured("a finished task in memory", 1500, "B", "boards of 5,000 and 20,000 tasks")
-BYTES_PER_OPEN_TASK = measured("an open task in memory", 5200, "B", "the same, every task looked at")
+FOLLOW_SECONDS = measured("to follow one event", 6.7e-6, "s", COSTS)
+BYTES_PER_FINISHED_TASK = measured("a finished task in memory", 1340, "B", COSTS)
+BYTES_PER_OPEN_TASK = measured("an open task in memory", 5200, "B", "a board of 20,000 tasks, each of them looked at")
 CONNECTIONS = measured("connections of a daemon or a deputy", 2, "", f"`pg_stat_activity`; {FLEET_RUN}")
 
 # The daemon, and what is beside it.
@@ -79,7 +80,7 @@ COPY_SECONDS_PER_MB = measured("the daemon's part of a copied MB", 1.9e-3, "s", 
 DEPUTY_ATTEMPT_SECONDS = measured("a deputy's own work for an attempt", 20e-3, "s", FLEET_RUN)
 DEPUTY_GIT_SECONDS = measured("git for it, on the node", 48e-3, "s", FLEET_RUN)
 DEPUTY_WAKE_SECONDS = measured("a deputy woken by a record", 2e-3, "s", f"{IDLE_RUN}; an upper bound")
-PASS_SECONDS = measured("one look at a live attempt", 0.2e-6, "s", "boards of 10,000 live attempts")
+PASS_SECONDS = measured("one look at a live attempt", 0.28e-6, "s", COSTS)
 DEPUTY_MB = measured("a deputy and a manager", 121, "MB", FLEET_RUN)
 AGENT_MB = measured("an agent, `claude`, before it has done anything", 218, "MB", "one turn of the real CLI")
 AGENTS_PER_CORE = measured("real agent CLIs that a core bears", 6, "", "about a dozen on two cores")
@@ -95,7 +96,7 @@ PLACER_SECONDS_PER_MB = measured("the placer's part of a copied MB", 3.4e-3, "s"
 
 # The git remote.
 PUSH_SECONDS = measured("a push, on the server", 10e-3, "s", "a bare repository on the same machine")
-PUSH_SECONDS_PER_REF = measured("the same, per ref there", 1.5e-6, "s", "10 to 100,000 refs")
+PUSH_SECONDS_PER_REF = measured("the same, per ref there", 1.5e-6, "s", f"{COSTS}: half of both sides")
 
 # The merge queue: changes that land per CI run's length, by CI slots; 10 % bad, 1 % flakes, 2 % clashing.
 LANDED_PER_RUN = {1: 1.43, 4: 5.11, 8: 9.58, 16: 16.13, 32: 24.53, 64: 42.88}
