@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from paddock.config.group import AccountTable, GroupFile, group_file_of, read_group_file, user_folder
+from paddock.config.group import AccountTable, GroupFile, group_file_of, read_group_file
+from paddock.config.user_folder import user_folder
 from paddock.core.errors import Misuse
 from paddock.core.group.limits import AccountLimits, GroupLimits
 

@@ -2,8 +2,9 @@
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.ids import printable
@@ -16,10 +17,14 @@ if TYPE_CHECKING:
     from paddock.core.intent.workers import Worker
 
 
-def open_workspace(ctx: "Context", command: str = "") -> Workspace:
+def open_workspace(ctx: "Context", command: str = "", place: Path | None = None) -> Workspace:
     """Raises NotForWorkers if an agent or CI asks for what only people may. `command` is what is asked for, where that
-    is more than the context's own."""
-    workspace = workspace_at(ctx.find_root().obj.directory, ctx.find_root().obj.settings)
+    is more than the context's own; `place` is another one than -C or the current directory."""
+    root = ctx.find_root().obj
+    if place is None:
+        workspace = workspace_at(root.directory, root.settings)
+    else:
+        workspace = Workspace(discover(place), root.settings, _warn)
     if workspace.worker is not None:
         own = ctx.command_path.removeprefix(ctx.find_root().command_path).strip()
         _admit(workspace, workspace.worker, ctx, command or own)
@@ -42,6 +47,33 @@ def _admit(workspace: Workspace, worker: "Worker", ctx: "Context", command: str)
     except NotForWorkers as refusal:
         workspace.refuse(refusal)
         raise
+
+
+class NamedPlace(NamedTuple):
+    """A repository as somebody `said` it, with --repo."""
+
+    said: str
+    path: Path
+
+
+def find_named(ctx: "Context", places: Sequence[str]) -> list[NamedPlace]:
+    """Each repository once, however it was named; also those that are not there. Raises Misuse."""
+    if places and ctx.find_root().obj.directory is not None:
+        raise Misuse("-C and --repo cannot be used together", "name every repository with --repo")
+    found: dict[Path, NamedPlace] = {}
+    for said in places:
+        if not said:
+            raise Misuse("--repo names nothing", "name a path in a repository: `--repo ~/src/api`")
+        path = Path(os.path.abspath(os.path.expanduser(said)))
+        try:
+            home = discover(path).common_dir
+        except (PaddockError, OSError):
+            home = path
+        if home in found:
+            _warn(f"`{printable(said)}` is in the same repository as `{printable(found[home].said)}`: shown once")
+        else:
+            found[home] = NamedPlace(printable(said), path)
+    return list(found.values())
 
 
 def workspace_at(directory: str | None, settings: tuple[str, ...] = ()) -> Workspace:

@@ -1,6 +1,5 @@
 """The file of a group: limits that several repositories share, written once, outside of all of them."""
 
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -8,6 +7,7 @@ import msgspec
 from msgspec import Meta
 
 from paddock.config.load import read_toml
+from paddock.config.user_folder import user_folder
 from paddock.core.errors import Misuse
 from paddock.core.group.limits import AccountLimits, GroupLimits
 from paddock.core.ids import printable
@@ -52,13 +52,6 @@ def groups_folder() -> Path:
 
 def group_file_of(name: str) -> Path:
     return groups_folder() / f"{name}.toml"
-
-
-def user_folder(variable: str, otherwise: str) -> Path:
-    """Paddock's folder among the user's own, by the XDG base directories: a relative one does not count."""
-    named = os.environ.get(variable, "")
-    base = Path(named) if named.startswith("/") else Path(os.path.expanduser("~")) / otherwise
-    return base / "paddock"
 
 
 def read_group_file(path: Path) -> GroupFile:

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Final
 
+from paddock.web.addresses import split_address
+
 SAFE: Final = ("GET", "HEAD")
 LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 JSON: Final = "application/json"
@@ -75,7 +77,8 @@ class RequestHead:
     @property
     def is_page(self) -> bool:
         """What a person may open by a link: neither data nor a request for something."""
-        return self.is_safe and not self.path.startswith("/api/") and self.path != "/metrics"
+        within = split_address(self.path)[1]
+        return self.is_safe and not within.startswith("/api/") and within != "/metrics"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Every request comes in here: its headers are judged, its answer gets the headers that protect the page."""
 
 import time
+from collections.abc import Awaitable, Callable
 from urllib.parse import parse_qsl, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -10,11 +11,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from paddock.core.errors import PaddockError
 from paddock.web.access import HEADERS, JSON, RequestHead, ServerAccess, denial_of, opens_with, shows_token, ticket_ends
 from paddock.web.pages import locked_page
-from paddock.web.peers import refuse_worker
 from paddock.web.problems import Problem, problem_of, problem_of_denial
-from paddock.web.served_fleet import ServedFleet
 
 COOKIE_SECONDS = 30 * 86400
+RefuseWorker = Callable[[Scope], Awaitable[Problem | None]]
+"""Of a request that changes something. May raise PaddockError."""
 
 
 def answer_problem(problem: Problem) -> Response:
@@ -24,8 +25,8 @@ def answer_problem(problem: Problem) -> Response:
 class AccessControl:
     """Around the whole application: nothing is reached without it."""
 
-    def __init__(self, app: ASGIApp, fleet: ServedFleet, access: ServerAccess) -> None:
-        self._app, self._fleet, self._access = app, fleet, access
+    def __init__(self, app: ASGIApp, refuse_worker: RefuseWorker, access: ServerAccess) -> None:
+        self._app, self._refuse_worker, self._access = app, refuse_worker, access
         self._used: dict[str, float] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -92,7 +93,7 @@ class AccessControl:
 
     async def _refuse_workers(self, scope: Scope) -> Response | None:
         try:
-            problem = await refuse_worker(self._fleet, scope)
+            problem = await self._refuse_worker(scope)
         except (PaddockError, OSError) as error:
             problem = problem_of(error)
         return answer_problem(problem) if problem is not None else None

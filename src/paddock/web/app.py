@@ -5,8 +5,10 @@ import re
 import sys
 import time
 import traceback
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -18,10 +20,11 @@ from starlette.types import ASGIApp
 from paddock.core.errors import Misuse, PaddockError
 from paddock.views.document import to_json_line
 from paddock.web.access import JSON, ServerAccess
-from paddock.web.access_control import AccessControl, answer_problem
+from paddock.web.access_control import AccessControl, RefuseWorker, answer_problem
 from paddock.web.endpoint import Endpoint, NoBody, Printed, Visit, read_body, read_query
 from paddock.web.openapi import describe_api
 from paddock.web.pages import missing_page, page_routes
+from paddock.web.peers import refuse_worker
 from paddock.web.problems import Complaint, Problem, problem_of
 from paddock.web.routes import ENDPOINTS, PREFIX, STREAM_PATH
 from paddock.web.served_fleet import ServedFleet
@@ -39,16 +42,53 @@ class BodyRefused(Exception):
         self.problem = Problem(status, Complaint(code, message))
 
 
-def build_app(fleet: ServedFleet, access: ServerAccess) -> ASGIApp:
-    routes: list[BaseRoute] = [*_api_routes(fleet, ENDPOINTS), *page_routes(fleet)]
-    app = Starlette(
-        routes=routes, exception_handlers={404: _not_found, 405: _wrong_method, PaddockError: _refuse, OSError: _refuse}
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a server shows. In `state_dir` are its token, and the note by which others find it."""
+
+    app: ASGIApp
+    refuse_worker: RefuseWorker
+    state_dir: Path
+    end_streams: Callable[[], None]
+    close: Callable[[], None]
+    repositories: tuple[str, ...] = ()
+
+    def behind(self, access: ServerAccess) -> ASGIApp:
+        return AccessControl(self.app, self.refuse_worker, access)
+
+
+def show_fleet(fleet: ServedFleet) -> Shown:
+    """One repository, at the addresses that the page's script knows."""
+    refuse = partial(refuse_worker, fleet)
+    return Shown(fleet_app(fleet), refuse, fleet.workspace.state_dir, fleet.broadcast.close, fleet.close)
+
+
+def fleet_app(fleet: ServedFleet, root: str = "") -> ASGIApp:
+    """`root` precedes its addresses where the server shows several."""
+    routes: list[BaseRoute] = [*_api_routes(fleet, ENDPOINTS, root), *page_routes(fleet)]
+    return plain_app(routes, root)
+
+
+def plain_app(routes: Sequence[BaseRoute], root: str = "", home: str = "The board") -> ASGIApp:
+    """What is not there, and what goes wrong, is told as everywhere. `home` is what is at the root."""
+
+    async def not_found(request: Request, _error: Exception) -> Response:
+        if not request.url.path.startswith(("/api/", "/static/")):
+            return missing_page(request.url.path, root, home)
+        complaint = Complaint("unknown", "there is nothing at this address", _LISTED)
+        return answer_problem(Problem(404, complaint))
+
+    return Starlette(
+        routes=routes, exception_handlers={404: not_found, 405: _wrong_method, PaddockError: _refuse, OSError: _refuse}
     )
-    return AccessControl(app, fleet, access)
 
 
-def _api_routes(fleet: ServedFleet, endpoints: Sequence[Endpoint]) -> list[BaseRoute]:  # type: ignore[type-arg]
-    schema = cache(lambda: to_json_line(describe_api(endpoints)))
+def _api_routes(
+    fleet: ServedFleet,
+    endpoints: Sequence[Endpoint],  # type: ignore[type-arg]
+    root: str,
+) -> list[BaseRoute]:
+    schema = cache(lambda: to_json_line(describe_api(endpoints, root)))
 
     async def openapi(_request: Request) -> Response:
         return Response(schema(), media_type=JSON)
@@ -116,13 +156,6 @@ async def _body_of(request: Request) -> bytes:
 
 async def _refuse(_request: Request, error: Exception) -> Response:
     return answer_problem(problem_of(error))
-
-
-async def _not_found(request: Request, _error: Exception) -> Response:
-    if not request.url.path.startswith(("/api/", "/static/")):
-        return missing_page(request.url.path)
-    complaint = Complaint("unknown", "there is nothing at this address", _LISTED)
-    return answer_problem(Problem(404, complaint))
 
 
 async def _wrong_method(request: Request, error: Exception) -> Response:

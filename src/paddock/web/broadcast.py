@@ -33,6 +33,8 @@ KEPT_RECORDS = 2_000
 LOOK_SECONDS = 0.1
 """At least this long between two looks, however many commits wake us."""
 TICK_SECONDS = 1.0
+RESTS = 8
+"""After a look that failed, so many times as long as that took: every page of the server waits meanwhile."""
 PATIENCE_SECONDS = 0.2
 """With a log that another program has locked: every page waits meanwhile, and it is looked at again soon."""
 
@@ -98,13 +100,13 @@ class Broadcast:
         self._seq = 0
         self.identity = ""
         """Of the log that was read last: another one is in its place where this differs."""
-        self._looked_at = 0.0
+        self._looked_at = self._rest_until = 0.0
         self._due: asyncio.TimerHandle | None = None
         self._ticking: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
         self.trouble = ""
         """Why the log cannot be read; empty if it can."""
-        self._trouble_hint = ""
+        self.trouble_hint = ""
         self._channels = Channels()
         self._first_looks: dict[str, asyncio.Task[LiveView]] = {}
         self.streams = 0
@@ -184,7 +186,7 @@ class Broadcast:
     def pulse(self) -> PulseView:
         now = time.time()
         daemon = look_for_daemon(self._store.known(), now).presence.value if self._store is not None else "none"
-        return PulseView(iso(now), self._seq, daemon, self.trouble, self._trouble_hint, self.identity)
+        return PulseView(iso(now), self._seq, daemon, self.trouble, self.trouble_hint, self.identity)
 
     def close(self) -> None:
         """Every stream ends now."""
@@ -215,7 +217,10 @@ class Broadcast:
         if self._due is not None:
             self._due.cancel()
             self._due = None
-        self._looked_at = asyncio.get_running_loop().time()
+        loop = asyncio.get_running_loop()
+        self._looked_at = loop.time()
+        if self._looked_at < self._rest_until:
+            return
         try:
             moved = self._read()
         except Exception as error:  # whatever it is, streams go on, and the next look may find it gone
@@ -224,7 +229,8 @@ class Broadcast:
             if words != self.trouble and not isinstance(error, (PaddockError, OSError)):
                 traceback.print_exc(file=sys.stderr)
             moved, self.trouble = True, words
-            self._trouble_hint = (error.hint or "") if isinstance(error, PaddockError) else ""
+            self.trouble_hint = (error.hint or "") if isinstance(error, PaddockError) else ""
+            self._rest_until = loop.time() + RESTS * (loop.time() - self._looked_at)
         if moved:
             self._tell()
 
@@ -233,7 +239,7 @@ class Broadcast:
         store = self._open()
         if not store.exists():
             raise LogUnusable("the log was removed, or another one is in its place")
-        was_troubled, self.trouble, self._trouble_hint = self.trouble, "", ""
+        was_troubled, self.trouble, self.trouble_hint = self.trouble, "", ""
         moved = store.head() != self._seq and self._read_records(store)
         seen = self._channels.is_watched and self._channels.look(self._sight())
         return moved or seen or bool(was_troubled)

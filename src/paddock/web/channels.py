@@ -1,12 +1,9 @@
-"""Live views, each made once for all pages that show it: its newest document, and the last steps that led to it."""
+"""Live views, each made once for all pages that show it."""
 
-import secrets
 import sys
 import traceback
-from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from typing import get_args, get_origin
 
 import msgspec
 from msgspec.structs import replace
@@ -18,37 +15,17 @@ from paddock.fleet.service.presence import look_for_daemon
 from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import LogUnusable, Store
 from paddock.views.board.page import LiveBoard
-from paddock.views.difference import difference
-from paddock.views.document import to_json_line
 from paddock.views.fleet.page import LiveFleet
 from paddock.views.queue.picture import LiveQueue
 from paddock.views.sight import LiveView, Sight, sight_of
 from paddock.views.tasks.page import LiveTask
+from paddock.web.versions import Versions
 
-KEPT_STEPS = 64
 MOST_CHANNELS = 64
 OUTLOOK_SECONDS = 1.0
 """How old what is seen beside the board may be: looking at it may run git."""
 
 NAMED: dict[str, Callable[[], LiveView]] = {"board": LiveBoard, "queue": LiveQueue, "fleet": LiveFleet}
-
-
-class ViewWhole(msgspec.Struct, frozen=True):
-    """`tables` are the fields whose rows change one by one."""
-
-    of: str
-    mark: str
-    whole: msgspec.Struct
-    tables: list[str]
-
-
-class ViewStep(msgspec.Struct, frozen=True):
-    """What has changed: fields with their new value, and rows of tables, null for one that is gone."""
-
-    of: str
-    mark: str
-    set: dict[str, object]
-    rows: dict[str, dict[str, object]]
 
 
 def view_named(name: str) -> LiveView:
@@ -63,27 +40,29 @@ def view_named(name: str) -> LiveView:
 
 
 class Channel:
-    """A mark names a version of the document; who has one that is still known gets only what has changed since."""
+    """A live view and the versions of its document."""
 
     def __init__(self, name: str, view: LiveView | None = None) -> None:
         """`view` may have looked already. Raises NotFound for an unknown name."""
         self.name = name
         self.watchers = 0
         self._complained = ""
-        self.begin(view)
+        self._versions = Versions(name)
+        self._view = view if view is not None else view_named(name)
 
-    def begin(self, view: LiveView | None = None) -> None:
+    def begin(self) -> None:
         """With another log, perhaps: no mark of before counts."""
-        self._view = view if view is not None else view_named(self.name)
-        self._series = secrets.token_hex(4)
-        self._number = 0
-        self._document: msgspec.Struct | None = None
-        self._steps: deque[bytes] = deque(maxlen=KEPT_STEPS)
-        self._whole = b""
+        self._view = view_named(self.name)
+        self._versions.begin()
 
     @property
     def mark(self) -> str:
-        return f"{self._series}.{self._number}" if self._document is not None else ""
+        return self._versions.mark
+
+    @property
+    def document(self) -> msgspec.Struct | None:
+        """As it was looked at last; None if it could not be."""
+        return self._versions.document
 
     def look(self, sight: Sight) -> bool:
         """Whether anything has changed. Raises PaddockError, such as NotFound for a task that does not exist."""
@@ -96,44 +75,11 @@ class Channel:
                 self._complained = words
                 traceback.print_exc(file=sys.stderr)
             return False
-        if self._document is None:
-            self._document = document
-            return True
-        change = difference(self._document, document)
-        self._document = document
-        if change is None:
-            return False
-        self._number += 1
-        self._whole = b""
-        self._steps.append(_event(ViewStep(self.name, self.mark, change.set, change.rows)))
-        return True
+        return self._versions.take(document)
 
     def since(self, mark: str | None) -> list[bytes]:
         """What makes the newest version of the one that has this mark: nothing, steps, or the whole."""
-        if mark == self.mark or self._document is None:
-            return []
-        series, _, number = (mark or "").partition(".")
-        known = int(number) if series == self._series and number.isdecimal() and len(number) < 16 else -1
-        missing = self._number - known
-        if known >= 0 and 0 < missing <= len(self._steps):
-            return list(self._steps)[-missing:]
-        self._whole = self._whole or _event(
-            ViewWhole(self.name, self.mark, self._document, tables_of(type(self._document)))
-        )
-        return [self._whole]
-
-
-def tables_of(kind: type[msgspec.Struct]) -> list[str]:
-    return [field.name for field in msgspec.structs.fields(kind) if _is_table(field.type)]
-
-
-def _is_table(kind: object) -> bool:
-    of = get_args(kind)
-    return get_origin(kind) is dict and isinstance(of[1], type) and issubclass(of[1], msgspec.Struct)
-
-
-def _event(told: msgspec.Struct) -> bytes:
-    return b"event: view\ndata: %s\n\n" % to_json_line(told)
+        return self._versions.since(mark)
 
 
 class Channels:

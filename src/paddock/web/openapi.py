@@ -35,7 +35,8 @@ _NAMES = {
 }
 
 
-def describe_api(endpoints: Sequence[Endpoint[Any, Any]]) -> dict[str, Any]:
+def describe_api(endpoints: Sequence[Endpoint[Any, Any]], root: str = "") -> dict[str, Any]:
+    """`root` precedes all paths, where the server shows several repositories."""
     kinds = [one.answer for one in endpoints] + [one.body for one in endpoints if one.body is not NoBody]
     kinds.append(ErrorAnswer)
     template = "#/components/schemas/{name}"
@@ -52,6 +53,7 @@ def describe_api(endpoints: Sequence[Endpoint[Any, Any]]) -> dict[str, Any]:
             "version": __version__,
             "description": "A fleet of coding agents on one git repository. Every answer is JSON, schema 1.",
         },
+        **({"servers": [{"url": root}]} if root else {}),
         "paths": paths,
         "components": {
             "schemas": components,

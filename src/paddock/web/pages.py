@@ -28,10 +28,25 @@ class PageFiles(StaticFiles):
         return answer
 
 
-def page_routes(fleet: ServedFleet) -> list[BaseRoute]:
-    async def page(_request: Request) -> Response:
-        return FileResponse(STATIC / "index.html", media_type="text/html; charset=utf-8", headers=REVALIDATE)
+async def page(_request: Request) -> Response:
+    return FileResponse(STATIC / "index.html", media_type="text/html; charset=utf-8", headers=REVALIDATE)
 
+
+async def overview_page(_request: Request) -> Response:
+    """The same document with another script."""
+    text = (STATIC / "index.html").read_text(encoding="utf-8")
+    return HTMLResponse(text.replace('src="/static/app.js"', 'src="/static/overview.js"'), headers=REVALIDATE)
+
+
+async def favicon(_request: Request) -> Response:
+    return FileResponse(STATIC / "favicon.svg", media_type="image/svg+xml", headers=REVALIDATE)
+
+
+def file_routes() -> list[BaseRoute]:
+    return [Route("/favicon.ico", favicon, methods=["GET"]), Mount("/static", PageFiles(directory=STATIC))]
+
+
+def page_routes(fleet: ServedFleet) -> list[BaseRoute]:
     async def healthz(_request: Request) -> Response:
         if await fleet.threads.can_read():
             return PlainTextResponse("ok\n")
@@ -43,15 +58,11 @@ def page_routes(fleet: ServedFleet) -> list[BaseRoute]:
         except PaddockError as error:
             return PlainTextResponse(f"{error.message}\n", 503)
 
-    async def favicon(_request: Request) -> Response:
-        return FileResponse(STATIC / "favicon.svg", media_type="image/svg+xml", headers=REVALIDATE)
-
     return [
         *(Route(path, page, methods=["GET"]) for path in PAGES),
         Route("/metrics", metrics, methods=["GET"]),
         Route("/healthz", healthz, methods=["GET"]),
-        Route("/favicon.ico", favicon, methods=["GET"]),
-        Mount("/static", PageFiles(directory=STATIC)),
+        *file_routes(),
     ]
 
 
@@ -64,10 +75,27 @@ def locked_page() -> Response:
     return _plain_page("Locked", words, 401)
 
 
-def missing_page(path: str) -> Response:
-    shown = escape(path[:80])
-    here = '<a class="link" href="/">The board</a> is here.'
+def missing_page(path: str, root: str = "", home: str = "The board") -> Response:
+    """`root` precedes the addresses of its repository, where the server shows several; `home` is what is there."""
+    shown = escape(f"{root}{path}"[:80])
+    here = f'<a class="link" href="{root}/">{home}</a> is here.'
     return _plain_page("Not found", f"There is no page <code>{shown}</code>. {here}", 404)
+
+
+def closed_page(name: str, trouble: str, hint: str) -> Response:
+    """For a repository that cannot be shown, beside others that can."""
+    help_words = f" {_marked(hint)}" if hint else ""
+    words = (
+        f'{_marked(trouble)}.{help_words} This page works as soon as it can be read. <a class="link" href="/">All '
+        "repositories</a>"
+    )
+    return _plain_page(escape(name), words, 503)
+
+
+def _marked(text: str) -> str:
+    """Escaped, with what is between backticks as code."""
+    parts = escape(text).split("`")
+    return "".join(f"<code>{part}</code>" if number % 2 else part for number, part in enumerate(parts))
 
 
 def _plain_page(title: str, words: str, status: int) -> Response:

@@ -11,17 +11,16 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import uvicorn
 
 from paddock.core.errors import PaddockError
 from paddock.fleet.service.pages import PageNote, find_pages, forget_page, note_page
-from paddock.fleet.workspace import Workspace
 from paddock.sessions.host import this_process
 from paddock.web.access import LOOPBACK, ServerAccess, is_everywhere, is_loopback, make_ticket
-from paddock.web.app import build_app
+from paddock.web.app import Shown
 from paddock.web.connections import HEAD_BYTES, MOST_CONNECTIONS, PatientProtocol
-from paddock.web.served_fleet import ServedFleet
 from paddock.web.token import token_of
 
 DEFAULT_PORT = 6174
@@ -40,24 +39,25 @@ class ServerWish:
     detached: bool = False
 
 
-def running_page(workspace: Workspace, wish: ServerWish) -> PageNote | None:
-    """The server of this repository that does what is wished already."""
-    for note in find_pages(workspace.state_dir):
-        if note.host == wish.host and wish.port in (None, note.port) and note.token == wish.token:
+def running_page(state_dir: Path, wish: ServerWish, repositories: tuple[str, ...] = ()) -> PageNote | None:
+    """The server that does what is wished already, and shows the same repositories."""
+    for note in find_pages(state_dir):
+        same = note.host == wish.host and wish.port in (None, note.port) and note.token == wish.token
+        if same and note.repositories == repositories:
             return note
     return None
 
 
-def address_of(workspace: Workspace, note: PageNote) -> str:
+def address_of(state_dir: Path, note: PageNote) -> str:
     """With the token, for the person who runs it to open."""
-    return f"{note.address}?token={token_of(workspace.state_dir)}" if note.token else note.address
+    return f"{note.address}?token={token_of(state_dir)}" if note.token else note.address
 
 
-def ticket_for(workspace: Workspace, note: PageNote) -> str:
+def ticket_for(state_dir: Path, note: PageNote) -> str:
     """The address for a browser that is started with it: every user of this machine can read that command line."""
     if not note.token:
         return note.address
-    return f"{note.address}?token={make_ticket(token_of(workspace.state_dir), time.time())}"
+    return f"{note.address}?token={make_ticket(token_of(state_dir), time.time())}"
 
 
 def bind(wish: ServerWish) -> socket.socket:
@@ -111,13 +111,13 @@ def _holder_of(port: int) -> str:
     return ""
 
 
-def access_to(workspace: Workspace, wish: ServerWish, port: int) -> ServerAccess:
+def access_to(state_dir: Path, wish: ServerWish, port: int) -> ServerAccess:
     names = set(LOOPBACK) if is_loopback(wish.host) or is_everywhere(wish.host) else set()
     if not is_loopback(wish.host):
         here = socket.gethostname().lower()
         names |= {here, here.partition(".")[0], f"{here.partition('.')[0]}.local"}
         names |= set() if is_everywhere(wish.host) else {wish.host.lower()}
-    token = token_of(workspace.state_dir, new=wish.new_token) if wish.token else ""
+    token = token_of(state_dir, new=wish.new_token) if wish.token else ""
     return ServerAccess(wish.host, port, token, frozenset(names))
 
 
@@ -130,32 +130,30 @@ def allow_open_files(count: int) -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def serve(
-    workspace: Workspace, wish: ServerWish, say: Callable[[PageNote, str], None], until: int | None = None
-) -> None:
+def serve(shown: Shown, wish: ServerWish, say: Callable[[PageNote, str], None], until: int | None = None) -> None:
     """Until a signal, or until the descriptor `until` is at its end. `say` is told once it answers."""
     listening = bind(wish)
     port = listening.getsockname()[1]
-    access = access_to(workspace, wish, port)
-    note = PageNote(this_process("web"), wish.host, port, time.time(), token=wish.token, detached=wish.detached)
+    access = access_to(shown.state_dir, wish, port)
+    process, host = this_process("web"), wish.host
+    note = PageNote(process, host, port, time.time(), wish.token, wish.detached, shown.repositories)
     allow_open_files(2 * MOST_CONNECTIONS)
-    fleet = ServedFleet(workspace)
-    server = QuietServer(fleet, access, lambda: say(note, access.token))
-    path = note_page(workspace.state_dir, note)
+    server = QuietServer(shown, access, lambda: say(note, access.token))
+    path = note_page(shown.state_dir, note)
     try:
         asyncio.run(server.run_until(listening, until))
     finally:
-        fleet.close()
+        shown.close()
         forget_page(path.parent, note)
 
 
 class QuietServer(uvicorn.Server):
     """Ends at once: streams are told to, and nothing waits for a page that stays open."""
 
-    def __init__(self, fleet: ServedFleet, access: ServerAccess, ready: Callable[[], None]) -> None:
+    def __init__(self, shown: Shown, access: ServerAccess, ready: Callable[[], None]) -> None:
         logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
         config = uvicorn.Config(
-            build_app(fleet, access),
+            shown.behind(access),
             http=PatientProtocol,
             ws="none",
             lifespan="off",
@@ -170,7 +168,7 @@ class QuietServer(uvicorn.Server):
             h11_max_incomplete_event_size=HEAD_BYTES,
         )
         super().__init__(config)
-        self._fleet, self._ready = fleet, ready
+        self._shown, self._ready = shown, ready
         self._over = asyncio.Event()
 
     async def run_until(self, listening: socket.socket, until: int | None) -> None:
@@ -194,7 +192,7 @@ class QuietServer(uvicorn.Server):
         yield  # they are ours
 
     def end(self) -> None:
-        self._fleet.broadcast.close()
+        self._shown.end_streams()
         self._over.set()
         self.should_exit = True
 

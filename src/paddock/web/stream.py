@@ -1,7 +1,7 @@
 """`GET /api/v1/events`: server-sent events for one page, from the record it names for as long as it reads."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import Annotated
@@ -46,32 +46,23 @@ class EventStream:
         views = tuple(dict.fromkeys(self._query.view))
         prepared = await self._broadcast.prepare(views, self._read_log)
         with self._broadcast.watched(views, prepared) as channels:
-            await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
-            telling = asyncio.ensure_future(self._tell(send, channels))
-            leaving = asyncio.ensure_future(_until_gone(receive))
-            await asyncio.wait({telling, leaving}, return_when=asyncio.FIRST_COMPLETED)
-            leaving.cancel()
-            telling.cancel()
-            with suppress(asyncio.CancelledError, OSError):
-                await telling
-        with suppress(OSError):
-            await send({"type": "http.response.body", "body": b"", "more_body": False})
+            await stream_while_read(receive, send, self._tell(send, channels))
 
     async def _tell(self, send: Send, channels: Sequence[Channel]) -> None:
         loop = asyncio.get_running_loop()
         if self._at is not None and self._at > self._broadcast.seq:
             self._broadcast.catch_up()  # a thread may have told it what nobody has looked at yet
         self._begin_in_log()
-        await _send(send, RETRY + self._pulse())
+        await send_piece(send, RETRY + self._pulse())
         pulse_at, trouble = loop.time() + PULSE_SECONDS, self._broadcast.trouble
         while not self._broadcast.closed and self._is_true_still():
             changed = self._broadcast.changed
             if loop.time() >= pulse_at or trouble != self._broadcast.trouble:
                 trouble = self._broadcast.trouble
-                await _send(send, self._pulse())
+                await send_piece(send, self._pulse())
                 pulse_at = loop.time() + PULSE_SECONDS
             if piece := await self._next_records() + self._next_views(channels):
-                await _send(send, piece)
+                await send_piece(send, piece)
                 continue
             with suppress(TimeoutError):
                 async with asyncio.timeout_at(pulse_at):
@@ -124,7 +115,21 @@ class EventStream:
         return b"event: pulse\ndata: %s\n\n" % to_json_line(self._broadcast.pulse())
 
 
-async def _send(send: Send, text: bytes) -> None:
+async def stream_while_read(receive: Receive, send: Send, telling: Coroutine[None, None, None]) -> None:
+    """Until `telling` is over, or nobody reads any more."""
+    await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
+    told = asyncio.ensure_future(telling)
+    leaving = asyncio.ensure_future(_until_gone(receive))
+    await asyncio.wait({told, leaving}, return_when=asyncio.FIRST_COMPLETED)
+    leaving.cancel()
+    told.cancel()
+    with suppress(asyncio.CancelledError, OSError):
+        await told
+    with suppress(OSError):
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def send_piece(send: Send, text: bytes) -> None:
     await send({"type": "http.response.body", "body": text, "more_body": True})
 
 

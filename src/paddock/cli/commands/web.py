@@ -1,18 +1,25 @@
 """`paddock web`: the fleet in a browser."""
 
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from paddock.cli.options import prints_json
 from paddock.cli.page_process import require_extra
 from paddock.cli.terminal.text import print_json_line
-from paddock.cli.workspace import open_workspace
-from paddock.core.errors import Misuse
+from paddock.cli.workspace import NamedPlace, find_named, open_workspace
+from paddock.core.errors import Misuse, PaddockError
+from paddock.core.intent.workers import NotForWorkers
 from paddock.fleet.service.pages import PageNote
-from paddock.fleet.workspace import Workspace
 from paddock.views.document import document
+
+if TYPE_CHECKING:
+    from paddock.web.app import Shown
 
 
 @click.command("web")
@@ -21,6 +28,13 @@ from paddock.views.document import document
 @click.option("--open", "opens", is_flag=True, help="Open it in a browser.")
 @click.option("--no-token", is_flag=True, help="Let everyone in who can reach the port from this machine.")
 @click.option("--new-token", is_flag=True, help="Make another token; pages that are open have to be opened again.")
+@click.option(
+    "--repo",
+    "places",
+    multiple=True,
+    metavar="PATH",
+    help="A repository to show, by any path in it; several share one server. Default: the current one.",
+)
 @click.option("--detached", is_flag=True, hidden=True, help="It ends with `paddock down`.")
 @click.option("--until-eof", is_flag=True, hidden=True, help="It ends with standard input.")
 @prints_json
@@ -32,39 +46,72 @@ def web_command(
     opens: bool,
     no_token: bool,
     new_token: bool,
+    places: tuple[str, ...],
     detached: bool,
     until_eof: bool,
     as_json: bool,
 ) -> None:
     """Show the fleet in a browser, at the address printed first. Ctrl-C ends it.
 
-    The address carries a token: whoever has it may do everything that you can do with `paddock` here.
+    The address carries a token: whoever has it may do everything that you can do with `paddock` here. With --repo,
+    given several times, one server shows several repositories: all of them on the first page, each with its own pages.
     """
-    workspace = open_workspace(ctx)
-    workspace.board()  # there is a log, and it can be read
     require_extra()
+    named = find_named(ctx, places)
+    shown, words = _show_one(ctx, named) if len(named) < 2 else _show_several(ctx, named)
     from paddock.web.access import is_loopback
-    from paddock.web.serve import ServerWish, address_of, running_page, serve
+    from paddock.web.serve import DEFAULT_PORT, ServerWish, address_of, running_page, serve
 
     if not is_loopback(host):
         _warn_about(host, no_token=no_token)
     wish = ServerWish(host, port, token=not no_token, new_token=new_token, detached=detached)
-    found = None if new_token else running_page(workspace, wish)
+    found = None if new_token else running_page(shown.state_dir, wish, shown.repositories)
+    told = Telling(shown.state_dir, words, as_json, opens)
     if found is not None:
-        _tell(workspace, found, address_of(workspace, found), as_json=as_json, opens=opens)
+        told.tell(found, address_of(shown.state_dir, found))
         click.echo(f"it is running already (pid {found.process.pid})", err=True)
         return
 
     def say(note: PageNote, token: str) -> None:
         hidden = detached or not token  # what a detached one says goes to a file
-        address = note.address if hidden else f"{note.address}?token={token}"
-        _tell(workspace, note, address, as_json=as_json, opens=opens)
+        told.tell(note, note.address if hidden else f"{note.address}?token={token}")
         if port is None and note.port != DEFAULT_PORT:
             click.echo(f"port {DEFAULT_PORT} is taken: this is {note.port}", err=True)
 
-    from paddock.web.serve import DEFAULT_PORT
+    serve(shown, wish, say, until=sys.stdin.fileno() if until_eof else None)
 
-    serve(workspace, wish, say, until=sys.stdin.fileno() if until_eof else None)
+
+def _show_one(ctx: click.Context, named: Sequence[NamedPlace]) -> tuple["Shown", str]:
+    """With what it shows, in words."""
+    workspace = open_workspace(ctx, place=named[0].path if named else None)
+    workspace.board()  # there is a log, and it can be read
+    from paddock.web.app import show_fleet
+    from paddock.web.served_fleet import ServedFleet
+
+    return show_fleet(ServedFleet(workspace)), f"`{workspace.top}`"
+
+
+def _show_several(ctx: click.Context, named: Sequence[NamedPlace]) -> tuple["Shown", str]:
+    """One that cannot be shown now is named, and shown as soon as it can be."""
+    from paddock.web.repositories import ServedRepositories
+    from paddock.web.several import show_repositories
+
+    good = 0
+    for one in named:
+        try:
+            open_workspace(ctx, place=one.path).board()
+            good += 1
+        except NotForWorkers:
+            raise
+        except PaddockError as error:
+            hint = f" ({error.hint})" if error.hint else ""
+            click.echo(f"warning: `{one.said}` cannot be shown: {error.message}{hint}", err=True)
+    if not good:
+        raise PaddockError(
+            "none of these repositories can be shown", "name at least one that `paddock init` has set up"
+        )
+    repositories = ServedRepositories.at([one.path for one in named], ctx.find_root().obj.settings)
+    return show_repositories(repositories), f"{len(named)} repositories"
 
 
 def _warn_about(host: str, *, no_token: bool) -> None:
@@ -81,18 +128,27 @@ def _warn_about(host: str, *, no_token: bool) -> None:
     )
 
 
-def _tell(workspace: Workspace, note: PageNote, address: str, *, as_json: bool, opens: bool) -> None:
-    if as_json:
-        print_json_line(document(url=address, host=note.host, port=note.port, pid=note.process.pid))
-    else:
-        click.echo(address)
-        if sys.stdout.isatty():
-            click.echo(f"Paddock shows `{workspace.top}` there. Ctrl-C ends this page, not the fleet.", err=True)
-    sys.stdout.flush()
-    if opens:
-        import webbrowser
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """How the address is told: of a server whose token is in `state_dir`, and which shows what `words` say."""
 
-        from paddock.web.serve import ticket_for
+    state_dir: Path
+    words: str
+    as_json: bool
+    opens: bool
 
-        with suppress(webbrowser.Error):
-            webbrowser.open(ticket_for(workspace, note))
+    def tell(self, note: PageNote, address: str) -> None:
+        if self.as_json:
+            print_json_line(document(url=address, host=note.host, port=note.port, pid=note.process.pid))
+        else:
+            click.echo(address)
+            if sys.stdout.isatty():
+                click.echo(f"Paddock shows {self.words} there. Ctrl-C ends this page, not the fleet.", err=True)
+        sys.stdout.flush()
+        if self.opens:
+            import webbrowser
+
+            from paddock.web.serve import ticket_for
+
+            with suppress(webbrowser.Error):
+                webbrowser.open(ticket_for(self.state_dir, note))

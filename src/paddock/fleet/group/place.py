@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from paddock.config.group import GroupFile, group_file_of, read_group_file, user_folder
+from paddock.config.group import GroupFile, group_file_of, read_group_file
 from paddock.config.schema import Config
+from paddock.config.user_folder import user_folder
 from paddock.fleet.group.protocol import GroupBook
 from paddock.fleet.group.sqlite import SqliteGroup
 

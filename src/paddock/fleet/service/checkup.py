@@ -125,9 +125,11 @@ def _locks(workspace: Workspace, words: NoticeWords) -> Iterator[Symptom]:
 
 def _pages(workspace: Workspace) -> Iterator[Symptom]:
     """Only while there are any."""
-    from paddock.fleet.service.pages import find_pages
+    from paddock.fleet.service.pages import find_pages, shared_pages_folder
 
-    for page in find_pages(workspace.state_dir):
+    own = str(workspace.repo.common_dir)
+    shared = [page for page in find_pages(shared_pages_folder()) if own in page.repositories]
+    for page in (*find_pages(workspace.state_dir), *shared):
         token = "" if page.token else ", open to everyone on this machine"
         yield Symptom("page", Health.OK, f"{page.address} (pid {page.process.pid}{token}); `paddock web` opens it")
 
@@ -140,7 +142,7 @@ def _group(workspace: Workspace) -> Iterator[Symptom]:
     place = group_of(workspace.config)
     if place is None:
         return
-    roll = read_roll(place, time.time())
+    roll = read_roll(place, SYSTEM_CLOCK.now())
     if roll.trouble:
         yield Symptom("group", Health.PROBLEM, f"`{place.name}` cannot be reached: {roll.trouble}", roll.hint)
         return

@@ -7,16 +7,25 @@ from pathlib import Path
 
 import msgspec
 
+from paddock.config.user_folder import user_folder
 from paddock.core.leases.lease import Holder
 from paddock.sessions.hints import read_hint, write_hint
 from paddock.sessions.host import is_certainly_gone, is_gone, is_in_sight, signal_holder
 
 PREFIX = "web-"
+
+
+def shared_pages_folder() -> Path:
+    """Of servers that show several repositories: the user's own."""
+    return user_folder("XDG_STATE_HOME", ".local/state") / "web"
+
+
 END_SECONDS = 10.0
 
 
 class PageNote(msgspec.Struct, frozen=True):
-    """`token` tells whether one is needed. A `detached` one ends with the fleet."""
+    """`token` tells whether one is needed. A `detached` one ends with the fleet. `repositories` are the git directories
+    of those that it shows, where it shows several."""
 
     process: Holder
     host: str
@@ -24,6 +33,7 @@ class PageNote(msgspec.Struct, frozen=True):
     since: float
     token: bool = True
     detached: bool = False
+    repositories: tuple[str, ...] = ()
 
     @property
     def address(self) -> str:

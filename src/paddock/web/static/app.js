@@ -4,6 +4,7 @@ import {Fragment, html, render, signal, useEffect, useErrorBoundary} from "./lib
 import {startActions} from "./lib/actions.js";
 import {startClock} from "./lib/format.js";
 import {startKeys, useKeys} from "./lib/keys.js";
+import {at, root} from "./lib/place.js";
 import {route, startRouter} from "./lib/route.js";
 import {startSession} from "./lib/session.js";
 import {isStale, startStream, watch} from "./lib/stream.js";
@@ -12,6 +13,7 @@ import {Dialogs, openDialog} from "./parts/dialog.js";
 import {KeyHelp} from "./parts/key-help.js";
 import {openNewTask} from "./parts/new-task.js";
 import {openPalette} from "./parts/palette.js";
+import {openRepositories} from "./parts/repositories.js";
 import {Toasts} from "./parts/toast.js";
 import {TopBar} from "./parts/top-bar.js";
 
@@ -42,6 +44,7 @@ function App() {
     "ctrl+k": ["find or do anything", () => openPalette()],
     "?": ["all keys", () => openDialog(KeyHelp)],
     n: ["new task or convoy", () => openNewTask()],
+    ...(root ? {o: ["another repository", () => openRepositories()]} : {}),
   });
   return html`<${Fragment}>
     <${TopBar} />
@@ -59,7 +62,7 @@ function Slot({Page, params, query}) {
 
 function Missing({path}) {
   return html`<main class="page"><section class="panel blank"><h1>There is no page here</h1>
-    <p>Nothing is at <code>${path}</code>.</p><a class="b main" href="/">To the board</a></section></main>`;
+    <p>Nothing is at <code>${path}</code>.</p><a class="b main" href=${at("/")}>To the board</a></section></main>`;
 }
 
 function Broken({what}) {

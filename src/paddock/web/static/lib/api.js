@@ -1,6 +1,8 @@
 // Requests to the server. What it refuses is raised with its own words and hint.
 
-const ROOT = "/api/v1/";
+import {at} from "./place.js";
+
+const ROOT = at("/api/v1/");
 const PATIENCE_SECONDS = 30;
 /** The server answers what takes long after 100 s, if only to say that it goes on by itself. */
 const LONG_PATIENCE_SECONDS = 110;
@@ -15,6 +17,11 @@ class Refusal extends Error {
 
 export function get(path, query = {}) {
   return ask(`${ROOT}${path}${queryOf(query)}`, {});
+}
+
+/** From the server itself, which may show several repositories. */
+export function getShared(path) {
+  return ask(`/api/v1/${path}`, {});
 }
 
 /** For what is computed from all that the fleet has done. */

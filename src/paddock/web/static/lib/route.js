@@ -1,6 +1,7 @@
 // Which page is shown. Plain links work: clicks on those of this site change the route without a reload.
 
 import {signal} from "./ui.js";
+import {at, within} from "./place.js";
 
 const ROUTES = [
   [/^\/$/, "board"],
@@ -19,31 +20,34 @@ export const route = signal(routeOf(location));
 
 function routeOf({pathname, search}) {
   const query = Object.fromEntries(new URLSearchParams(search));
-  for (const [pattern, name] of ROUTES) {
-    const found = pattern.exec(pathname);
-    if (found) return {name, path: pathname, params: decoded(found.groups ?? {}), query};
+  const path = within(pathname);
+  for (const [pattern, name] of path === null ? [] : ROUTES) {
+    const found = pattern.exec(path);
+    if (found) return {name, path, params: decoded(found.groups ?? {}), query};
   }
   return {name: "", path: pathname, params: {}, query};
 }
 
-export function go(path, {replace = false} = {}) {
+/** `address` as links have it: see `at`. */
+
+export function go(address, {replace = false} = {}) {
   const from = route.value;
-  history[replace ? "replaceState" : "pushState"](null, "", path);
+  history[replace ? "replaceState" : "pushState"](null, "", address);
   route.value = routeOf(location);
   if (!replace && route.value.path !== from.path) scrollTo(0, 0);
 }
 
 export function taskPath(id) {
-  return `/tasks/${encodeURIComponent(id)}`;
+  return at(`/tasks/${encodeURIComponent(id)}`);
 }
 
 /** `name` is an attempt such as t3.1, or LABEL/NAME of an imported run. */
 export function runPath(name) {
-  return `/runs/${encodeURIComponent(name)}`;
+  return at(`/runs/${encodeURIComponent(name)}`);
 }
 
 export function convoyPath(name) {
-  return `/convoys/${encodeURIComponent(name)}`;
+  return at(`/convoys/${encodeURIComponent(name)}`);
 }
 
 export function startRouter() {

@@ -5,6 +5,7 @@ import {batch, effect, signal} from "./ui.js";
 import {get} from "./api.js";
 import {setServerTime} from "./format.js";
 import {leaveWord, takeWord} from "./memory.js";
+import {at} from "./place.js";
 import {documentOf, lastRecord, takeRecords} from "./state.js";
 import {toast} from "./toasts.js";
 
@@ -28,9 +29,9 @@ let retry = 0;
 let waiting = [];
 let frame = 0;
 
-/** Every page shows the board's figures in its top bar; `view` is what else the page shows. */
-export function watch(view) {
-  const wanted = [...new Set(["board", view].filter(Boolean))];
+/** Every page of a repository shows the board's figures in its top bar; `view` is what else the page shows. */
+export function watch(view, always = "board") {
+  const wanted = [...new Set([always, view].filter(Boolean))];
   if (wanted.join() !== watched.peek().join()) watched.value = wanted;
 }
 
@@ -43,9 +44,10 @@ export function isStale() {
   return state.value !== "live";
 }
 
-export async function startStream() {
+/** `hasLog` is false where the page is about several repositories. */
+export async function startStream({hasLog = true} = {}) {
   sayWhyAgain();
-  await takeHistory();
+  if (hasLog) await takeHistory();
   effect(() => {
     if (watched.value.length) open();
   });
@@ -94,7 +96,7 @@ export function address() {
     const {mark} = documentOf(view);
     if (mark) query.append("have", `${view}:${mark}`);
   }
-  return `/api/v1/events?${query}`;
+  return at(`/api/v1/events?${query}`);
 }
 
 /** The browser's own reconnect has a fixed pace and an old address: it is never used. */

@@ -1,8 +1,9 @@
 // What somebody writes for new tasks: kept in this browser until it is sent, and turned into a request.
 
 import {recall, remember} from "./memory.js";
+import {root} from "./place.js";
 
-const NAME = "draft.tasks";
+const NAME = `draft.tasks${root}`;
 
 export function emptyTask() {
   return {brief: "", title: "", agent: "", engine: "", kind: "", after: "", waits: [], priority: "", paths: "",

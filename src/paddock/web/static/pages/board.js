@@ -5,6 +5,7 @@ import {cursor, isSteered, notePointer, pointerLeft, selectAll, selected} from "
 import {filterOf} from "../lib/filter.js";
 import {clock, plural} from "../lib/format.js";
 import {recall, remember} from "../lib/memory.js";
+import {at} from "../lib/place.js";
 import {convoyPath, go, route} from "../lib/route.js";
 import {GROUPS} from "../lib/sections.js";
 import {documentOf} from "../lib/state.js";
@@ -53,7 +54,7 @@ function Page({params, query}) {
   useBoardKeys({field, isPeeking});
   if (!tasks) return html`<main class="page"><${Head} field=${field} /><p class="dim">Asking for the board…</p></main>`;
   if (!tasks.size) return html`<main class="page"><${Head} field=${field} /><${EmptyBoard} /></main>`;
-  const base = params.convoy ? convoyPath(params.convoy) : "/";
+  const base = params.convoy ? convoyPath(params.convoy) : at("/");
   return html`<main class=${`page as-${layout.value}`}>
     <${Head} field=${field} convoy=${params.convoy} />
     <${Strip} />
@@ -86,7 +87,8 @@ function Head({field, convoy}) {
   };
   const isSelecting = selected.value.size > 0;
   const select = () => selectAll(isSelecting || !cursor.value ? [] : [cursor.value.id]);
-  return html`<div class="head"><div><h1>${convoy ? html`<a class="dim" href="/">Board</a> / ${convoy}` : "Board"}</h1>
+  const whole = html`<a class="dim" href=${at("/")}>Board</a>`;
+  return html`<div class="head"><div><h1>${convoy ? html`${whole} / ${convoy}` : "Board"}</h1>
       <p class="lede"><${Words} text=${ledeOf(convoy)} /></p></div>
     <div class="acts"><span class="seg" role="radiogroup" aria-label="Layout">
         <${Layout} name="rows" words="Rows" set=${set} /><${Layout} name="cards" words="Cards" set=${set} /></span>
@@ -144,7 +146,7 @@ function narrow(text) {
 
 function clear() {
   filter.value = "";
-  go("/");
+  go(at("/"));
 }
 
 function PeekAtCursor({tasks, close}) {

@@ -4,6 +4,7 @@ import {html, useEffect, useLayoutEffect, useMemo, useRef, useSignal} from "../l
 import {dayAndTime, grouped, plural, timeWithSeconds} from "../lib/format.js";
 import {LoadedLog, withoutRepeats} from "../lib/history.js";
 import {useKeys} from "../lib/keys.js";
+import {at} from "../lib/place.js";
 import {go} from "../lib/route.js";
 import {openRecord} from "../parts/record.js";
 import {VirtualRows} from "../parts/virtual.js";
@@ -93,7 +94,7 @@ function Problem({what}) {
 
 function goTo(search) {
   const given = Object.entries(search).filter(([, value]) => value);
-  go(given.length ? `/log?${new URLSearchParams(given)}` : "/log", {replace: true});
+  go(at(given.length ? `/log?${new URLSearchParams(given)}` : "/log"), {replace: true});
 }
 
 function Entry({record, count, isHere, choose}) {

@@ -2,6 +2,7 @@
 
 import {Fragment, html, useEffect} from "../lib/ui.js";
 import {useKeys} from "../lib/keys.js";
+import {at} from "../lib/place.js";
 import {go, route} from "../lib/route.js";
 import {documentOf} from "../lib/state.js";
 import {Halves, searchNote} from "../parts/queue/halves.js";
@@ -19,7 +20,7 @@ function Page({query}) {
   const queue = live.value;
   useEffect(() => {
     // A link from elsewhere: its address is this page's again once the log is closed.
-    if (query.run) openRunLog(query.run).then(() => { if (route.peek().query.run) go("/queue", {replace: true}); });
+    if (query.run) openRunLog(query.run).then(() => { if (route.peek().query.run) go(at("/queue"), {replace: true}); });
   }, [query.run]);
   useKeys({
     p: ["pause or resume starting", () => flip("pause")],

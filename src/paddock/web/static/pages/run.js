@@ -3,6 +3,7 @@
 import {Fragment, html, useEffect, useState} from "../lib/ui.js";
 import {getLong} from "../lib/api.js";
 import {dayAndTime, duration, grouped, harmless, money, plural} from "../lib/format.js";
+import {at} from "../lib/place.js";
 import {taskPath} from "../lib/route.js";
 import {Icon, State} from "../parts/badge.js";
 import {Words} from "../parts/words.js";
@@ -41,7 +42,7 @@ function Page({params: {run}}) {
     return html`<main class="page"><section class="panel blank">
       <h1 class="isolate"><${Words} text=${problem.message[0].toUpperCase() + problem.message.slice(1)} /></h1>
       <p class="isolate"><${Words} text=${problem.hint} /></p>
-      <a class="b main" href="/insight">To Insight</a></section></main>`;
+      <a class="b main" href=${at("/insight")}>To Insight</a></section></main>`;
   }
   if (!trace) return html`<main class="page" aria-busy="true"><p class="dim">Reading…</p></main>`;
   return html`<${Trace} trace=${trace} />`;
@@ -53,7 +54,7 @@ function Trace({trace}) {
   const task = ATTEMPT.exec(row.run)?.[1];
   const isOwn = row.label === FLEET && task;
   return html`<main class="page">
-    <div class="crumb"><a href="/insight">Insight</a><span>/</span>
+    <div class="crumb"><a href=${at("/insight")}>Insight</a><span>/</span>
       <span class="mono isolate">${harmless(row.name)}</span></div>
     <div class="head"><div><h1 class="isolate words">${harmless(row.run)}</h1>
         <p class="lede"><${State} of=${state} icon=${icon} words=${words} /> ${lede(row)}</p></div>

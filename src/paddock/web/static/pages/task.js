@@ -7,6 +7,7 @@ import {draftsOf} from "../lib/comment-drafts.js";
 import {bytes, money} from "../lib/format.js";
 import {useKeys} from "../lib/keys.js";
 import {FINISHED} from "../lib/phases.js";
+import {at} from "../lib/place.js";
 import {convoyPath} from "../lib/route.js";
 import {session} from "../lib/session.js";
 import {taskPath} from "../lib/route.js";
@@ -71,7 +72,7 @@ function Waiting({id}) {
     <${Words} text=${problem.message[0].toUpperCase() + problem.message.slice(1)} /></h1>
     <p class="isolate"><${Words} text=${problem.hint} /></p>
     ${NOT_THERE.includes(problem.status) && html`<${Nearest} id=${id} />`}
-    <a class="b main" href="/">To the board</a></section></main>`;
+    <a class="b main" href=${at("/")}>To the board</a></section></main>`;
 }
 
 /** Tasks on the board with the nearest numbers; the newest where the name has none. */
@@ -115,7 +116,7 @@ function Task({id, page, live}) {
   const answer = {plan: Plan, review: findings.length ? Findings : Answer}[task.role] ?? Answer;
   const isNew = !page.attempts.length && !page.versions.length;
   return html`<main class="page task">
-    <div class="crumb"><a href="/">Board</a><span>/</span>
+    <div class="crumb"><a href=${at("/")}>Board</a><span>/</span>
       ${task.convoy && html`<${Fragment}><a href=${convoyPath(task.convoy)}>convoy ${task.convoy}
       </a><span>/</span></${Fragment}>`}<span class="mono">${id}</span></div>
     <div class="head"><div><h1 class="isolate">${task.title}</h1></div><div class="acts">

@@ -3,12 +3,14 @@
 import {html, signal, useEffect, useMemo, useRef, useState} from "../lib/ui.js";
 import {ACTIONS, keyOf, perform, rowOf} from "../lib/actions.js";
 import {someOf} from "../lib/format.js";
+import {at, root} from "../lib/place.js";
 import {convoyPath, go, taskPath} from "../lib/route.js";
 import {documentOf} from "../lib/state.js";
 import {nextTheme, theme} from "../lib/theme.js";
 import {Icon, Mark} from "./badge.js";
 import {Dialog, hasDialog, openDialog} from "./dialog.js";
 import {openNewTask} from "./new-task.js";
+import {openRepositories} from "./repositories.js";
 
 const MOST = 12;
 
@@ -65,7 +67,7 @@ function Palette({close}) {
 }
 
 function entries() {
-  return [...actionEntries(), ...pageEntries(), ...convoyEntries(), ...taskEntries()];
+  return [...actionEntries(), ...pageEntries(), ...repositoryEntries(), ...convoyEntries(), ...taskEntries()];
 }
 
 function actionEntries() {
@@ -79,12 +81,16 @@ function actionEntries() {
 }
 
 function pageEntries() {
-  const pages = PAGES.map(([words, path, icon]) => ({words, kind: "page", icon, run: () => go(path)}));
+  const pages = PAGES.map(([words, path, icon]) => ({words, kind: "page", icon, run: () => go(at(path))}));
   const others = [
     {words: "New task or convoy", kind: "n", icon: "plus", run: () => openNewTask()},
     {words: "Light, dark or as the system", kind: theme.value, icon: "edit", run: nextTheme},
   ];
   return [...others, ...pages];
+}
+
+function repositoryEntries() {
+  return root ? [{words: "Another repository", kind: "o", icon: "fleet", run: () => openRepositories()}] : [];
 }
 
 function convoyEntries() {

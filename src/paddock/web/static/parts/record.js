@@ -3,6 +3,7 @@
 import {html, useEffect, useState} from "../lib/ui.js";
 import {get} from "../lib/api.js";
 import {dayAndTime} from "../lib/format.js";
+import {at} from "../lib/place.js";
 import {taskPath} from "../lib/route.js";
 import {Dialog, openDialog} from "./dialog.js";
 
@@ -42,5 +43,6 @@ function Facts({record, close}) {
 }
 
 function RunLink({run, close}) {
-  return html`<a class="link" href=${`/queue?run=${encodeURIComponent(run)}`} onClick=${() => close(null)}>${run}</a>`;
+  const address = at(`/queue?run=${encodeURIComponent(run)}`);
+  return html`<a class="link" href=${address} onClick=${() => close(null)}>${run}</a>`;
 }

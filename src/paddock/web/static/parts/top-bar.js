@@ -2,12 +2,14 @@
 
 import {html} from "../lib/ui.js";
 import {age, grouped} from "../lib/format.js";
+import {at, ownName, root} from "../lib/place.js";
 import {route} from "../lib/route.js";
 import {session} from "../lib/session.js";
 import {documentOf} from "../lib/state.js";
 import {pulse, state} from "../lib/stream.js";
 import {Icon, Mark, State} from "./badge.js";
 import {openPalette} from "./palette.js";
+import {openRepositories} from "./repositories.js";
 import {Words} from "./words.js";
 
 const PAGES = [
@@ -30,12 +32,8 @@ const EXPLAINED = {
 };
 
 export function TopBar() {
-  const repo = documentOf("board").field("repo").value ?? session.value?.repo;
   return html`<header class="top">
-    <a class="brand" href="/"><svg class="mark" viewBox="0 0 22 22" aria-hidden="true">
-      <path d="M3 18V7.5L11 3l8 4.5V18M3 11h16M3 15h16M11 3v15" fill="none" stroke="currentColor" stroke-width="1.6"
-        stroke-linejoin="round" stroke-linecap="round"/></svg>Paddock${
-      repo && html`<span class="repo">/ ${repo}</span>`}</a>
+    ${root ? html`<span class="brand"><${Brand} /><${Switch} /></span>` : html`<${Brand}><${OwnName} /></${Brand}>`}
     <nav class="nav" aria-label="Pages">
       ${PAGES.map(([path, name, words]) => html`<${PageLink} path=${path} name=${name} words=${words} />`)}</nav>
     <button type="button" class="find" onClick=${() => openPalette()} aria-label="Find or do anything">
@@ -44,8 +42,27 @@ export function TopBar() {
   </header><${LogTrouble} />`;
 }
 
+/** To the first page of the server. */
+export function Brand({children}) {
+  return html`<a class="brand" href="/"><svg class="mark" viewBox="0 0 22 22" aria-hidden="true">
+    <path d="M3 18V7.5L11 3l8 4.5V18M3 11h16M3 15h16M11 3v15" fill="none" stroke="currentColor" stroke-width="1.6"
+      stroke-linejoin="round" stroke-linecap="round"/></svg>Paddock${children}</a>`;
+}
+
+function OwnName() {
+  const repo = documentOf("board").field("repo").value ?? session.value?.repo;
+  return repo && html`<span class="repo">/ ${repo}</span>`;
+}
+
+/** Where the server shows several repositories: which one this is, and the way to the others. */
+function Switch() {
+  return html`<span class="own">/ <button type="button" class="b bare switch" aria-haspopup="dialog"
+    aria-label=${`Repository ${ownName}: switch to another`} onClick=${() => openRepositories()}>${ownName}
+    <${Icon} name="chev" /></button></span>`;
+}
+
 /** What the page shows is of before. It goes on by itself when the log is back. */
-function LogTrouble() {
+export function LogTrouble() {
   const {log, log_hint: hint} = pulse.value;
   if (state.value === "refused") return html`<p class="trouble" role="alert"><${State} of="failed" words="No access" />
     <span><${Words} text=${EXPLAINED.refused} /></span></p>`;
@@ -57,7 +74,7 @@ function LogTrouble() {
 
 function PageLink({path, name, words}) {
   const here = (PART_OF[route.value.name] ?? route.value.name) === name;
-  return html`<a href=${path} aria-current=${here ? "page" : null}><${Icon} name=${name} />${words}${
+  return html`<a href=${at(path)} aria-current=${here ? "page" : null}><${Icon} name=${name} />${words}${
     name === "board" && html`<${NeedsTally} />`}</a>`;
 }
 
@@ -69,7 +86,7 @@ function NeedsTally() {
 }
 
 /** The worst that is true comes first: no access, no stream, no daemon; else how main is. */
-function Truth() {
+export function Truth() {
   const link = state.value;
   const {daemon, seq, log} = pulse.value;
   if (link !== "live") {

@@ -2,6 +2,7 @@
 
 import {html} from "../../lib/ui.js";
 import {timeOfDay} from "../../lib/format.js";
+import {at} from "../../lib/place.js";
 import {taskPath} from "../../lib/route.js";
 import {records} from "../../lib/state.js";
 import {Words} from "../words.js";
@@ -10,7 +11,7 @@ const SHOWN = 12;
 
 export function Feed() {
   const told = records.value.filter((record) => record.words).slice(-SHOWN).reverse();
-  return html`<section class="panel"><header><h2>Recent</h2><span class="end"><a href="/log">whole log</a></span>
+  return html`<section class="panel"><header><h2>Recent</h2><span class="end"><a href=${at("/log")}>whole log</a></span>
     </header>
     ${told.length ? html`<ul class="feed">${told.map((record) => html`<${Entry} key=${record.seq} record=${record} />`)}
       </ul>`

@@ -2,6 +2,7 @@
 
 import {html} from "../../lib/ui.js";
 import {budget, clock, money, plural, roughMoney} from "../../lib/format.js";
+import {at} from "../../lib/place.js";
 import {documentOf} from "../../lib/state.js";
 import {Age, Until} from "../age.js";
 import {Bar, Slots, Spark} from "../bar.js";
@@ -27,7 +28,7 @@ function Agents({running, cap, ready, limit, reason}) {
   const free = isUp ? "nothing holds agents back" : "no daemon starts any: `paddock up`";
   const isOld = !isUp && running > 0;
   const most = isOld ? " when last seen" : cap != null && ` of ${cap}`;
-  return html`<a href="/fleet"><span class="l">Agents <b>${running}</b>${most}<span class="end">
+  return html`<a href=${at("/fleet")}><span class="l">Agents <b>${running}</b>${most}<span class="end">
     ${ready} ready</span></span>
     <${Bar} parts=${[{of: isOld ? "plain" : "running", value: running}]} most=${isOld ? Math.max(running, cap) : cap}
       label=${`${running}${most || ""} agents`} />
@@ -44,7 +45,7 @@ function Spend({cost_usd, assumed_usd, budget_usd, forecast_usd, per_landed_usd}
     per_landed_usd != null && `${money(per_landed_usd)} per landed change`,
     assumed_usd > 0.01 * (cost_usd ?? 0) && `${money(assumed_usd)} of it assumed`,
   ].filter(Boolean);
-  return html`<a href="/fleet"><span class="l">Spent today <b>${spent}</b>
+  return html`<a href=${at("/fleet")}><span class="l">Spent today <b>${spent}</b>
     ${budget_usd != null ? ` of ${budget(budget_usd)}` : ""}</span>
     <${Bar} parts=${[{of: isOver ? "failed" : "ready", value: budget_usd == null ? 0 : cost_usd ?? 0}]}
       most=${budget_usd ?? 1}
@@ -60,7 +61,7 @@ function Queue({state, reason, since, by, queued, slots, runs, next}) {
   const kinds = Object.entries(Object.groupBy(runs,
     (run) => run.purpose)).map(([kind, some]) => `${some.length} ${kind}`);
   const label = `${slots} CI slots${kinds.length ? `: ${kinds.join(", ")}` : ", none in use"}`;
-  return html`<a href="/queue"><span class="l">Merge queue <b>${queued}</b> queued<span class="end">
+  return html`<a href=${at("/queue")}><span class="l">Merge queue <b>${queued}</b> queued<span class="end">
     ${runs.length} of ${slots} slots</span></span>
     <${Slots} runs=${drawn} slots=${slots} label=${label} />
     <span class="w">${state === "open" ? html`<${NextLanding} next=${next} queued=${queued} />`
@@ -98,7 +99,8 @@ function Landed() {
   const tip = main?.commit ? html`${branch} <code>${main.commit.slice(0, 7)}</code> ${main.state}${streak}`
     : "nothing tested yet";
   const perHour = landed.per_hour == null ? "" : `${Math.round(landed.per_hour * 10) / 10} an hour`;
-  return html`<a href="/queue"><span class="l">Landed today <b>${landed.today}</b><span class="end">${perHour}</span>
+  return html`<a href=${at("/queue")}><span class="l">Landed today <b>${landed.today}</b><span class="end">${
+    perHour}</span>
     </span>
     <${Spark} values=${landed.hours} of="landed" />
     <span class="w"><span class="cut">${tip}</span></span></a>`;

@@ -1,12 +1,14 @@
 // Where what a number counts is listed: the board or the log, filtered.
 
+import {at} from "../../lib/place.js";
+
 export function onBoard(fields) {
   const words = Object.entries(fields).map(([name, value]) => `${name}="${value.replace(/["\\]/g, "\\$&")}"`);
-  return `/?${new URLSearchParams({filter: words.join(" ")})}`;
+  return at(`/?${new URLSearchParams({filter: words.join(" ")})}`);
 }
 
 export function inLog(outcome) {
-  return `/log?${new URLSearchParams({kind: "attempt.ended", text: outcome})}`;
+  return at(`/log?${new URLSearchParams({kind: "attempt.ended", text: outcome})}`);
 }
 
 /** What no agent did has none, or stands under the name of its engine. */
