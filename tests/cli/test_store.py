@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from tests.cli.conftest import Cli, git
 from tests.store.drafts import ANA, add
 from tests.store.postgres_server import PostgresServer
 from tests.store.postgres_session import new_server, server_of_session
-from tests.warm import RunningCommand
+from tests.warm import PATIENCE_SECONDS, RunningCommand
 
 FILL, LEAVE, OPEN = "migrate.filling", "migrate.left", "migrate.opened"
 TO_DATABASE = (FILL, "migrate.piece", "migrate.verified", "migrate.complete", "migrate.noted", "migrate.renamed",
@@ -214,7 +215,7 @@ def test_what_is_recorded_during_the_copy_is_moved_too_but_not_from_under_a_daem
     busy: Cli, database: Database
 ) -> None:
     moving = start(busy, "store", "migrate", *database.words, PADDOCK_TEST_STOP_AT="migrate.verified")
-    psutil_wait_stopped(moving.pid)
+    await_stopped(moving.pid)
     busy.good("add", "In the meantime")
     refused = busy("store", "migrate", *database.words)
     assert "the log is being moved by another `paddock store migrate`" in refused.err
@@ -235,10 +236,11 @@ def test_what_is_recorded_during_the_copy_is_moved_too_but_not_from_under_a_daem
     assert "In the meantime" in busy.good("status").out
 
 
-def psutil_wait_stopped(pid: int) -> None:
-    process = psutil.Process(pid)
+def await_stopped(pid: int) -> None:
+    process, give_up_at = psutil.Process(pid), time.monotonic() + PATIENCE_SECONDS
     while process.status() != psutil.STATUS_STOPPED:
-        assert process.is_running()
+        assert time.monotonic() < give_up_at
+        time.sleep(0.01)
 
 
 def test_a_mirror_does_not_bring_a_moved_log_back_to_life(busy: Cli, database: Database) -> None:
@@ -331,7 +333,8 @@ def test_show_names_who_holds_the_log_and_who_waits(busy: Cli, database: Databas
         connection.execute("BEGIN")
         connection.execute(f"SELECT FROM {database.schema}.head FOR UPDATE".encode())
         waiting = start(busy, "add", "Patiently")
-        while True:
+        give_up_at = time.monotonic() + PATIENCE_SECONDS
+        while time.monotonic() < give_up_at:
             sessions = busy.good("store", "show", "--json").json()["server"]["sessions"]
             if waiters := [one for one in sessions if one["waits_for"]]:
                 break
