@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from paddock.config.agents import AgentFile, scan_agent_files
+from paddock.config.group import GroupFile, read_group_file
 from paddock.config.load import load_config
 from paddock.config.taskfile import parse_task_file
 from tests.docs.markdown import PAGES, ROOT, Block, blocks, shown
@@ -17,6 +18,8 @@ CONFIGS: dict[str, Block] = {
     for block in blocks(page)
     if block.language == "toml" and "[project." not in block.text
 }
+GROUP_FILES = {place: block for place, block in TOML.items() if "/groups/" in block.text.splitlines()[0]}
+CONFIGS = {place: block for place, block in TOML.items() if place not in GROUP_FILES}
 
 
 @pytest.mark.parametrize("language", ENDINGS)
@@ -42,8 +45,15 @@ def test_configuration_examples_are_accepted(place: str, tmp_path: Path) -> None
     assert load_config(tmp_path, environment={}).path is not None
 
 
+@pytest.mark.parametrize("place", GROUP_FILES)
+def test_examples_of_group_files_are_accepted(place: str, tmp_path: Path) -> None:
+    (tmp_path / "team.toml").write_text(GROUP_FILES[place].text)
+    assert read_group_file(tmp_path / "team.toml") != GroupFile()
+
+
 def test_there_are_configuration_examples() -> None:
     assert len(CONFIGS) > 8
+    assert len(GROUP_FILES) == 2
 
 
 def test_the_agent_file_is_an_agent(tmp_path: Path) -> None:
