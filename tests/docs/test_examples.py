@@ -12,7 +12,7 @@ from tests.docs.markdown import PAGES, ROOT, Block, blocks, shown
 
 CONVOYS = ROOT / "docs" / "how-to" / "convoys.md"
 ENDINGS = {"yaml": ".yaml", "json": ".json", "markdown": ".md"}
-CONFIGS: dict[str, Block] = {
+TOML: dict[str, Block] = {
     f"{shown(page)}:{block.line}": block
     for page in PAGES
     for block in blocks(page)
