@@ -222,6 +222,7 @@ class Daemon:
         """How this repository stands, for those that draw on the same accounts."""
         if self._group is not None:
             await self._group.tell(self.ledger.board, self.gate.controls)
+            self.gate.show_group(self._group.latest)
             await self.troubles.observe("telling the group", self._group.trouble, self._group.place.name)
 
     @property

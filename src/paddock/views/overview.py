@@ -141,7 +141,7 @@ def _words(rows: Sequence[RepositoryRow], totals: OverviewTotals) -> str:
         tasks = f"{totals.needing} task{'s need' if totals.needing != 1 else ' needs'} you, in {_names(where)}"
     else:
         tasks = "Nobody waits for you"
-    agents = f"{totals.running} agent{'s are' if totals.running != 1 else ' is'} at work"
+    agents = f"{totals.running or 'No'} agent{'s are' if totals.running > 1 else ' is'} at work"
     down = [row.name for row in rows if not row.trouble and row.daemon != "running"]
     broken = [row.name for row in rows if row.trouble]
     more = f" No daemon is running for {_names(down)}." if down else ""

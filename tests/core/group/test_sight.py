@@ -44,13 +44,13 @@ def test_the_machines_limit_counts_agents_of_all_accounts_on_this_machine_only()
 @pytest.mark.parametrize("is_of_group", [True, False])
 def test_a_day_is_paid_for_once_by_all(is_of_group: bool) -> None:
     limits = GroupLimits(day_usd=5.0) if is_of_group else allow(usd=5.0)
-    what = "group `team`" if is_of_group else "account claude"
+    what = "group `team`" if is_of_group else "account claude, group `team`"
     api, web = entry("api", spent=Cost(1.0)), entry("web", spent=Cost(1.5), reserved=Cost(1.0))
     assert lack(sight(api, web, limits=limits), Cost(1.5)) is None
     unfit = lack(sight(api, web, limits=limits), Cost(1.75))
     assert unfit == Unfit(
         Lack.MONEY,
-        f"{what}: $3.50 of $5.00 spent or reserved today in the repositories of `team` ($1.00 here), $1.75 needed",
+        f"{what}: $1.75 needed, $3.50 of $5.00 spent or reserved today ($1.00 here)",
     )
 
 

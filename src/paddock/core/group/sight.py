@@ -106,7 +106,14 @@ def why_not(sight: GroupSight, account: str, cost: Cost) -> Unfit | None:
     return (
         why_full(sight, account, of_account.agents, f"group `{sight.name}` allows")
         or _why_machine_is_full(sight)
-        or _why_unpaid(sight, f"account {account}", _of(account), of_account.day_usd, of_account.day_tokens, cost)
+        or _why_unpaid(
+            sight,
+            f"account {account}, group `{sight.name}`",
+            _of(account),
+            of_account.day_usd,
+            of_account.day_tokens,
+            cost,
+        )
         or _why_unpaid(sight, f"group `{sight.name}`", _of_all, limits.day_usd, limits.day_tokens, cost)
     )
 
@@ -192,15 +199,15 @@ def _why_unpaid(
 ) -> Unfit | None:
     here, there = cost_of(sight.own), add_up(map(cost_of, sight.others))
     usd, tokens = (here.money or 0.0) + (there.money or 0.0), here.tokens + there.tokens
-    words = f"spent or reserved today in the repositories of `{sight.name}`"
+    words = "spent or reserved today"
     if most_usd is not None and cost.money is None:
         return Unfit(Lack.MONEY, f"{what} has a limit in money, and this model has no price")
     if most_usd is not None and cost.money is not None and usd + cost.money > most_usd:
-        mine = f"(${here.money or 0.0:.2f} here), ${cost.money:.2f} needed"
-        return Unfit(Lack.MONEY, f"{what}: ${usd:.2f} of ${most_usd:.2f} {words} {mine}")
+        taken = f"${usd:.2f} of ${most_usd:.2f} {words} (${here.money or 0.0:.2f} here)"
+        return Unfit(Lack.MONEY, f"{what}: ${cost.money:.2f} needed, {taken}")
     if most_tokens is not None and tokens + cost.tokens > most_tokens:
-        mine = f"({here.tokens:,.0f} here), {cost.tokens:,.0f} needed"
-        return Unfit(Lack.MONEY, f"{what}: {tokens:,.0f} of {most_tokens:,.0f} tokens {words} {mine}")
+        taken = f"{tokens:,.0f} of {most_tokens:,.0f} tokens {words} ({here.tokens:,.0f} here)"
+        return Unfit(Lack.MONEY, f"{what}: {cost.tokens:,.0f} needed, {taken}")
     return None
 
 

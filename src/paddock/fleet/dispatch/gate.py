@@ -69,6 +69,10 @@ NO_QUOTA = 1_000_000.0
 DISK_BASE_SECONDS, DISK_CAP_SECONDS = 10.0, 300.0
 
 
+SIGHT_SECONDS = 60.0
+"""What was seen of a group so long ago says nothing of it now."""
+
+
 class LimitsFile(msgspec.Struct):
     """What `paddock limits` and `paddock status` read. `waiting` maps a ready task to why it has not started."""
 
@@ -216,6 +220,16 @@ class Gate:
         now = self.site.clock.now()
         return self._host if self._host is not None and now - self._host.at < SETTLE_SECONDS else None
 
+    def show_group(self, sight: GroupSight | None) -> None:
+        """For readers, also while nothing wants to start."""
+        if (
+            sight is not None
+            and sight is not self._sight
+            and (self._sight is None or sight.own.at > self._sight.own.at)
+        ):
+            self._sight = sight
+            self.save()
+
     def rest(self) -> None:
         """Nothing wants to start."""
         self.look_at = self.bound = None
@@ -340,7 +354,7 @@ def take_snapshot(
         pace=Pace(limits.pace),
         most_used=limits.window_percent / 100,
         measures=measures_on(board, site.sessions.host.name, now),
-        group=known.group,
+        group=known.group if known.group is not None and now - known.group.own.at < SIGHT_SECONDS else None,
     )
 
 

@@ -56,6 +56,8 @@ class Membership:
     place: GroupPlace
     trouble: str = ""
     known_at: float = 0.0
+    latest: GroupSight | None = None
+    """As the group stood when it was last told something."""
     _wants: Counter[str] = field(default_factory=Counter)
     _heard: list[tuple[str, bool]] = field(default_factory=list)
     _resets: dict[str, float] = field(default_factory=dict)
@@ -136,16 +138,19 @@ class Membership:
         own, heard = self._entry(board, controls), tuple(self._heard)
         if not heard and self._is_told(own):
             return
+        limits = GroupLimits()
 
-        def decide(_settings: GroupFile, state: GroupState) -> GroupChange:
+        def decide(settings: GroupFile, state: GroupState) -> GroupChange:
+            nonlocal limits
+            limits = settings.limits
             return self._change(state, own, self._notes(state, controls, heard))
 
         try:
-            await asyncio.to_thread(self._write, decide)
+            state = await asyncio.to_thread(self._write, decide)
         except PaddockError as error:
             self.trouble = words_of(error)
             return
-        self.trouble, self._told = "", own
+        self.trouble, self._told, self.latest = "", own, self._sight(own, limits, state)
         self._heard = [one for one in self._heard if one not in heard]
         checkpoint("group.told")
 
@@ -209,9 +214,9 @@ class Membership:
         settings = self.place.read()
         return settings, self.place.book(settings).look()
 
-    def _write(self, decide: DecideInGroup) -> None:
+    def _write(self, decide: DecideInGroup) -> GroupState:
         settings = self.place.read()
-        self.place.book(settings).change(lambda state: decide(settings, state))
+        return self.place.book(settings).change(lambda state: decide(settings, state))
 
 
 def join_group(site: Site, ledger: Ledger) -> Membership | None:

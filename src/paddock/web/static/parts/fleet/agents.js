@@ -10,6 +10,7 @@ const LIMITS = {
   cap: "cap", load: "machine: load", memory: "machine: memory", disk: "machine: disk", merge_queue: "merge queue",
   breaker: "engine stopped", auth: "credentials", window: "quota window", overload: "provider overloaded",
   per_minute: "throttled", quota: "quota", pacing: "starts spaced out", budget: "budget",
+  group: "group", group_budget: "the group's day", turn: "another's turn",
 };
 const COLOURS = {cap: "plain", load: "ready", memory: "ready", disk: "ready", merge_queue: "queued"};
 

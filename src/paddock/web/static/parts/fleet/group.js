@@ -38,7 +38,8 @@ export function Group() {
   const told = group.value;
   if (!told?.group) return null;
   const {repositories: rows, pauses, trouble, hint} = told;
-  return html`<section class="panel">
+  const isTwice = ({name}) => rows.filter((row) => row.name === name).length > 1;
+  return html`<section class="panel group">
     <header><h2>Group ${told.group}</h2><span class="end">${plural(rows.length, "repository", "repositories")} with the
       same accounts</span></header>
     ${trouble && html`<p class="trouble" role="alert"><${State} of="failed" words="Out of reach" />
@@ -48,14 +49,15 @@ export function Group() {
       ? html`<table class="mid"><tr><th>repository</th><th class="num">agents</th><th class="num">waiting</th>
           <th class="num">spent today</th><th class="num">reserved</th><th class="num">told</th>
           <th><span class="hide">forget</span></th></tr>
-          ${rows.map((row) => html`<${Member} key=${row.host + row.place} row=${row} />`)}</table>`
+          ${rows.map((row) => html`<${Member} key=${row.host + row.place} row=${row} isTwice=${isTwice(row)} />`)}</table>`
       : !trouble && html`<p class="dim">No daemon of the group has told anything yet.</p>`}
       ${pauses.map((one) => html`<p class="hints" key=${one.account}>Account ${one.account} is paused: ${one.words},
         told by ${one.by}. ${one.run && html`<code>${one.run}</code>`}</p>`)}</div>
   </section>`;
 }
 
-function Member({row}) {
+/** `isTwice`: another one has the same name. */
+function Member({row, isTwice}) {
   const {name, place, host, is_here: isHere, is_own: isOwn} = row;
   const off = session.value?.read_only ? "true" : null;
   const forget = async () => {
@@ -64,7 +66,7 @@ function Member({row}) {
   };
   return html`<tr>
     <td title=${place}>${isOwn ? html`<b class="strong">${name}</b>` : name}${!isHere && html` <span class="dim">on ${
-      host}</span>`}</td>
+      host}</span>`}${isTwice && html` <span class="dim">${place}</span>`}</td>
     <td class="num">${row.agents}</td><td class="num">${row.waiting}</td>
     <td class="num">${money(row.spent_usd)}</td><td class="num">${money(row.reserved_usd)}</td>
     <td class="num"><${Age} at=${row.told} /></td>
