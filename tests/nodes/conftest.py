@@ -1,4 +1,4 @@
-"""Fleets on the nodes of a real Ray cluster, one for all tests of a module."""
+"""Fleets on the nodes of a real Ray cluster: one cluster for all tests, which one process runs one after the other."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,6 +11,7 @@ from tests.store.postgres_session import server_of_session
 
 MakeRanch = Callable[..., Ranch]
 NODES = ("n1", "n2", "n3")
+LABELS = {"n3": {"gpu": "true"}}
 
 
 @pytest.fixture(scope="session")
@@ -18,12 +19,12 @@ def ranch_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build_template(tmp_path_factory.mktemp("template"))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RayCluster]:
-    """Three nodes of eight slots."""
+    """Three nodes of eight slots, one of them with a GPU."""
     made = RayCluster(clean_environment(tmp_path_factory.mktemp("home")))
     try:
-        for node in [made.add(name, 8) for name in NODES]:
+        for node in [made.add(name, 8, **LABELS.get(name, {})) for name in NODES]:
             node.await_start()
         yield made
     finally:
@@ -47,3 +48,9 @@ def make_ranch(ranch_template: Path, tmp_path: Path, cluster: RayCluster) -> Ite
 @pytest.fixture
 def ranch(make_ranch: MakeRanch) -> Ranch:
     return make_ranch()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "cluster" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("ray"))

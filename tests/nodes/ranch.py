@@ -85,11 +85,16 @@ class RayCluster:
         self._addresses = itertools.count(1)
         self.nodes: dict[str, RayNode] = {}
         self.address = f"{self._network}.1:{_free_port()}"
-        head = ("--head", "--port", self.address.partition(":")[2], "--include-dashboard=false")
-        self._head = self._start(head, {})
+        outer = _free_port()
+        self.outer_address = f"ray://{self._network}.1:{outer}"
+        head = (
+            *("--head", "--port", self.address.partition(":")[2], "--include-dashboard=false"),
+            *("--ray-client-server-port", str(outer)),
+        )
+        self._head = self._start(head)
         self._head.await_start()
 
-    def _start(self, words: Sequence[str], environment: dict[str, str]) -> RayNode:
+    def _start(self, words: Sequence[str]) -> RayNode:
         number = next(self._addresses)
         own = (f"--node-ip-address={self._network}.{number}", "--num-cpus=1", f"--object-store-memory={STORE_MEMORY}")
         # Of two that start in one folder at the same moment, both would find the same names free.
@@ -97,15 +102,15 @@ class RayCluster:
         temporary.mkdir()
         return RayNode(
             [*words, *own, "--include-log-monitor=false", "--temp-dir", str(temporary)],
-            {**self._environment, **environment},
+            self._environment,
             self.folder,
         )
 
-    def add(self, name: str, slots: int, environment: dict[str, str] | None = None, **labels: str) -> RayNode:
+    def add(self, name: str, slots: int, **labels: str) -> RayNode:
         """Returns at once; `await_start` waits for it."""
         told = ",".join(f"{key}={value}" for key, value in {"paddock-node": name, **labels}.items())
         words = ["--address", self.address, "--resources", json.dumps({"agent_slots": slots}), "--labels", told]
-        self.nodes[name] = self._start(words, environment or {})
+        self.nodes[name] = self._start(words)
         return self.nodes[name]
 
     def close(self) -> None:

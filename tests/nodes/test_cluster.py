@@ -4,8 +4,8 @@ from paddock.core.events import AttemptStarted
 from paddock.core.merge.events import RunStarted
 from paddock.core.tasks.task import Phase
 from tests.fleet.yard import Yard, commit, play, write
-from tests.nodes.conftest import MakeRanch
-from tests.nodes.ranch import Ranch
+from tests.nodes.conftest import NODES, MakeRanch
+from tests.nodes.ranch import Ranch, RayCluster
 
 ALL = {"n1", "n2", "n3"}
 
@@ -45,3 +45,40 @@ def test_ci_runs_on_nodes_land_what_passes_and_bounce_what_fails(make_ranch: Mak
     assert "bad.txt" not in yard.git("ls-tree", "--name-only", "main")
     assert hosts_of(yard, RunStarted) <= ALL
     assert not ranch.processes()
+
+
+def test_a_daemon_outside_of_the_cluster_places_agents_through_its_gate(
+    make_ranch: MakeRanch, cluster: RayCluster
+) -> None:
+    ranch = make_ranch(PADDOCK_SESSIONS_ADDRESS=cluster.outer_address)
+    ranch.yard.add(write("far.txt"), commit())
+    ranch.yard.run()
+    assert ranch.yard.task().phase is Phase.APPROVAL, ranch.yard.paddock("status")
+    assert hosts_of(ranch.yard, AttemptStarted) <= ALL
+
+
+def test_work_goes_to_a_node_that_has_what_it_needs_and_to_none_that_is_drained(ranch: Ranch) -> None:
+    yard = ranch.yard
+    trained = yard.add(write("a.txt"), commit(), needs=["gpu"])
+    yard.run()
+    assert yard.attempt(trained).host == "n3"
+    yard.paddock("drain", "n3", "n1", "--reason", "new disks")
+    yard.add_all([{"brief": play(write(f"f{number}.txt"), commit())} for number in range(3)])
+    yard.run(env={"PADDOCK_LIMITS_MAX_AGENTS": "8"})
+    assert yard.board().counts.get(Phase.APPROVAL) == 4, yard.paddock("status")
+    assert hosts_of(yard, AttemptStarted) == {"n3", "n2"}
+    assert "drained" in yard.paddock("nodes")
+
+
+def test_nodes_with_nothing_to_do_are_left_alone_and_are_used_again(make_ranch: MakeRanch, cluster: RayCluster) -> None:
+    ranch = make_ranch(PADDOCK_SESSIONS_LOST_AFTER="2s")
+    yard = ranch.yard
+    yard.add(write("first.txt"), commit())
+    daemon = yard.start("run")
+    yard.await_board(lambda board: board.counts.get(Phase.APPROVAL) == 1, "the first")
+    yard.await_that(lambda: not ranch.deputies(), "the end of all deputies")
+    assert not [one for node in NODES for one in cluster.nodes[node].processes() if one.name() == "ray::NodeManager"]
+    assert yard.paddock("nodes").count("up") >= 3, "they are there all the same"
+    yard.add(write("second.txt"), commit())
+    yard.await_board(lambda board: board.counts.get(Phase.APPROVAL) == 2, "the second")
+    assert daemon.exit_code is None

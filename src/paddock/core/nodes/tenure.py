@@ -43,3 +43,10 @@ def told_nodes(board: Board) -> tuple[str, ...]:
     hosts += [run.host_id for run in board.queue.running.values()]
     names = (*board.leases.held, *board.leases.generations, *hosts)
     return tuple(sorted({*board.drains, *(node for name in names if (node := node_of(name)) is not None)}))
+
+
+def working_nodes(board: Board) -> set[str]:
+    """Those with an attempt or a CI run at work."""
+    live = (board.tasks[name].live_attempt for name in board.live)
+    hosts = [*(one.host_id for one in live if one is not None), *(run.host_id for run in board.queue.running.values())]
+    return {node for host in hosts if (node := node_of(host)) is not None}

@@ -29,7 +29,7 @@ from paddock.fleet.nodes.copies import TurnCopies
 from paddock.fleet.nodes.exchange import CommitsGone, Exchange
 from paddock.fleet.nodes.hearsay import Place, repeat_heard
 from paddock.fleet.nodes.losses import Losses
-from paddock.fleet.nodes.messages import NodeNews, encode
+from paddock.fleet.nodes.messages import NodeFacts, NodeNews, encode
 from paddock.fleet.nodes.order import order_for
 from paddock.fleet.nodes.placement import Placement
 from paddock.fleet.nodes.placing import Dismiss, Look, Looked
@@ -61,18 +61,24 @@ class NodeDirector:
     ear: Ear
     troubles: Troubles
     news: dict[str, NodeNews] = field(default_factory=dict, init=False)
+    _facts: dict[str, NodeFacts] = field(default_factory=dict, init=False)
+    """Of all nodes that are there, as they told last."""
     _places: dict[str, bytes] = field(default_factory=dict, init=False)
     _uncollected: set[TaskId] | None = field(default=None, init=False)
     """Tasks that had agents on nodes when it was looked last; None before the first look."""
     _tidied_at: float = field(default=float("-inf"), init=False)
 
     def __post_init__(self) -> None:
+        self._called = asyncio.Event()
         self.placement = Placement(self.site, self.ledger, self.cluster)
         self._losses = Losses(self.site, self.ledger, self.exchange)
         self._copies = TurnCopies(self.site, self.cluster)
 
     async def place(self, board: Board, tasks: Iterable[TaskId]) -> tuple[dict[TaskId, str], dict[TaskId, str]]:
-        return await self.placement.place(board, tasks)
+        hosts, why = await self.placement.place(board, tasks)
+        if why:
+            self._called.set()
+        return hosts, why
 
     async def host_of_run(self, run: str) -> Host | None:
         return await self.placement.host_of_run(run)
@@ -136,7 +142,9 @@ class NodeDirector:
                 again = await self.troubles.attempt(LOOKING, self._look)
                 await self.troubles.attempt(TIDYING, self._tidy)
                 pause = LOOK_SECONDS if again is None else max(0.0, again - self.site.clock.now())
-                await asyncio.sleep(min(pause, QUIET_SECONDS))
+                self._called.clear()
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._called.wait(), min(pause, QUIET_SECONDS))
         finally:
             await self._leave()
 
@@ -144,6 +152,7 @@ class NodeDirector:
         """Nodes with nothing to do are told that nobody will ask them."""
         with suppress(PaddockError, Succeeded):
             self.site.lead.require()
+            await self.placement.release_unused(self.ledger.board, leaving=True)
             if not self.is_busy(self.ledger.board):
                 await self.cluster.ask(Dismiss(), DISMISS_SECONDS)
         await self.cluster.close()
@@ -151,15 +160,15 @@ class NodeDirector:
     async def _look(self) -> float | None:
         board = self.ledger.board
         order = order_for(self.workspace, await asyncio.to_thread(self.exchange.url))
-        answer = await self.cluster.ask(Look(msgspec.json.encode(order), self._places))
+        answer = await self.cluster.ask(Look(msgspec.json.encode(order), self._places, self.placement.resting()))
         assert isinstance(answer, Looked)
         self._hear(answer)
-        live = self.live(board)
-        await self.placement.release_unused(board, {*map(str, (one.id for one in live)), *board.queue.running})
+        await self.placement.release_unused(board)
         for node in await self._losses.settle(board, {node.name for node in answer.nodes if not node.problem}):
             self.placement.give_up(node)
+        live = self.live(board)
         await self._copies.copy(live, board)
-        return None if live or board.ready else self.site.clock.now() + QUIET_SECONDS
+        return None if live or board.ready or board.queue.entries else self.site.clock.now() + QUIET_SECONDS
 
     def _hear(self, answer: Looked) -> None:
         self.placement.see(
@@ -169,9 +178,12 @@ class NodeDirector:
             repeat_heard(news.heard, self.ear)
             self._places[node] = encode(news.place)
         self.news = answer.news
-        facts = {node: news.facts for node, news in self.news.items()}
+        here = {node.name for node in answer.nodes}
+        told = {node: one for node, one in self._facts.items() if node in here}
+        self._facts = {node: msgspec.structs.replace(one, deputy=False, problem="") for node, one in told.items()}
+        self._facts |= {node: news.facts for node, news in self.news.items()}
         now, reserved = self.site.clock.now(), self.placement.reserved
-        write_register(self.site.state_dir, NodeRegister(now, answer.nodes, facts, reserved))
+        write_register(self.site.state_dir, NodeRegister(now, answer.nodes, self._facts, reserved))
 
     async def _tidy(self) -> float | None:
         """Work that was collected and is settled is not kept on the remote for ever."""

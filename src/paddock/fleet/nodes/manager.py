@@ -27,6 +27,8 @@ from paddock.fleet.nodes.turn_files import read_turns
 from paddock.sessions.hints import read_hint
 from paddock.sessions.host import is_at_work
 
+UNHEARD_SECONDS = 900.0
+"""After that nobody counts on a daemon that comes back: the node has its work ended, and its slots are given back."""
 LONGEST_PAUSE_SECONDS = 30.0
 STEADY_SECONDS = 20.0
 WORDS_BYTES = 400
@@ -43,6 +45,7 @@ class NodeManager:
         self._problem = ""
         self._pause = 1.0
         self._started_at = self._start_at = 0.0
+        self._heard_at = SYSTEM_CLOCK.boottime()
         self._guard = threading.Lock()
         self._pauses = threading.Event()
         self._look = NodeLook(self.home)
@@ -65,6 +68,7 @@ class NodeManager:
 
     def news(self, place: bytes) -> bytes:
         """A `NodeNews` since the `Place` of the last."""
+        self._heard_at = SYSTEM_CLOCK.boottime()
         heard, after = read_heard(self.home.heard_file, decode(place, Place))
         facts = self._look.facts(self._order, deputy=self._has_deputy(), problem=self._told_problem())
         return encode(NodeNews(facts, agents_of(self.home.folder), heard, after))
@@ -84,7 +88,10 @@ class NodeManager:
         while True:
             self._pauses.wait(ATTENDED_SECONDS / 5)
             with suppress(OSError), self._guard:
-                self._tend()
+                if SYSTEM_CLOCK.boottime() - self._heard_at < UNHEARD_SECONDS:
+                    self._tend()
+                elif not self._has_deputy():
+                    retire(self._order.identity)
 
     def _tend(self) -> None:
         """Says that it is here, and starts a deputy where there is none: less often the sooner it ends again."""
@@ -108,6 +115,25 @@ class NodeManager:
         if self._problem or self._has_deputy():
             return self._problem
         return _last_words(self.home.words_file) or "its deputy is starting"
+
+
+def retire(identity: str) -> None:
+    """The end of the manager, and of what Ray keeps on this node for a fleet whose daemon is gone: nothing would ever
+    let a machine go that has either."""
+    import ray
+    from ray.util.placement_group import get_placement_group, placement_group_table, remove_placement_group
+
+    context = ray.get_runtime_context()
+    for group in placement_group_table().values():
+        nodes = set(group["bundles_to_node_id"].values())
+        if (
+            group["name"].startswith(f"{identity}:")
+            and group["state"] != "REMOVED"
+            and nodes <= {context.get_node_id(), ""}
+        ):
+            with suppress(ValueError):
+                remove_placement_group(get_placement_group(group["name"]))
+    ray.kill(context.current_actor)
 
 
 def _spawn(home: NodeHome) -> None:

@@ -4,13 +4,13 @@ Ray chooses among the nodes that have what is needed. Left out are drained nodes
 up, or was given up: Ray may still see their machine.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from paddock.core.board import Board
 from paddock.core.ids import TaskId, attempt_id
 from paddock.core.nodes.labels import unmet
-from paddock.core.nodes.tenure import is_tended, node_of
+from paddock.core.nodes.tenure import is_tended, node_of, working_nodes
 from paddock.core.tasks.task import Phase, Task
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.ledger import Ledger
@@ -39,6 +39,7 @@ class Placement:
     systems: dict[str, str] = field(default_factory=dict, init=False)
     reserved: dict[str, str] = field(default_factory=dict, init=False)
     _wanted: dict[str, float] = field(default_factory=dict, init=False)
+    _used_at: dict[str, float] = field(default_factory=dict, init=False)
     _untended: dict[str, float] = field(default_factory=dict, init=False)
     """Since when each has had no deputy."""
 
@@ -46,8 +47,16 @@ class Placement:
         now, board = self.site.clock.now(), self.ledger.board
         self.nodes, self.systems = nodes, systems
         self.reserved = {one.name: one.node for one in reserved}
-        alone = [one.name for one in nodes if not is_tended(board, one.name, now)]
+        busy = {*self.reserved.values(), *working_nodes(board)}
+        self._used_at = {one.name: now if one.name in busy else self._used_at.get(one.name, now) for one in nodes}
+        resting = self.resting()
+        alone = [one.name for one in nodes if one.name not in resting and not is_tended(board, one.name, now)]
         self._untended = {name: self._untended.get(name, now) for name in alone}
+
+    def resting(self) -> tuple[str, ...]:
+        """Nodes with nothing to do for a while: nobody has to look after them until they get a slot again."""
+        since, wanted = self.site.clock.now() - self.site.config.sessions.lost_after, {*self.reserved.values()}
+        return tuple(name for name, at in self._used_at.items() if at < since and name not in wanted)
 
     def give_up(self, node: str) -> None:
         """It takes nothing until somebody looks after it again."""
@@ -69,11 +78,12 @@ class Placement:
         checkpoint("nodes.run_placed")
         return host_of(node) if node and self._is_ready(node) else None
 
-    async def release_unused(self, board: Board, used: Collection[str]) -> None:
-        """Slots of what has ended, or was not claimed after all; `used` are the attempts and CI runs at work."""
-        now = self.site.clock.now()
+    async def release_unused(self, board: Board, *, leaving: bool = False) -> None:
+        """Slots of what has ended, or was not claimed after all. Who is `leaving` asks for none any more."""
+        now, used = self.site.clock.now(), _at_work(board)
+        seconds = 0.0 if leaving else WANTED_SECONDS
         self._wanted = {
-            name: at for name, at in self._wanted.items() if now - at < WANTED_SECONDS and not _has_ended(board, name)
+            name: at for name, at in self._wanted.items() if now - at < seconds and not _has_ended(board, name)
         }
         unused = tuple(name for name in self.reserved if name not in used and name not in self._wanted)
         if unused:
@@ -86,20 +96,11 @@ class Placement:
         self._wanted.update((wish.name, now) for wish in wishes)
         missing = {name for name, since in self._untended.items() if now - since > START_SECONDS}
         avoid = tuple(sorted({*board.drains, *missing}))
-        await self._release_on(board.drains, wishes)
         answer = await self.cluster.ask(Reserve(wishes, avoid, self.site.config.sessions.agent_slots))
         assert isinstance(answer, Reservations)
         found = {one.name: one.node for one in answer.reserved}
         self.reserved.update(found)
         return found
-
-    async def _release_on(self, nodes: Collection[str], wishes: Iterable[Wish]) -> None:
-        """A slot that was kept on one of these before nothing was to start there is asked for elsewhere."""
-        kept = tuple(wish.name for wish in wishes if self.reserved.get(wish.name) in nodes)
-        if kept:
-            await self.cluster.ask(Release(kept))
-            for name in kept:
-                self.reserved.pop(name, None)
 
     def _wish(self, board: Board, task: Task) -> Wish:
         """Where its conversation is, if that goes on and the node can take it."""
@@ -126,6 +127,12 @@ class Placement:
         if granted:
             return f"it has a slot on node {granted}, which is getting ready"
         return why_no_slot(wish.labels, wish.near, self.nodes, self.ledger.board.drains, self.systems)
+
+
+def _at_work(board: Board) -> set[str]:
+    """The attempts and CI runs on nodes."""
+    live = (board.tasks[name].live_attempt for name in board.live)
+    return {str(one.id) for one in live if one is not None} | set(board.queue.running)
 
 
 def _has_ended(board: Board, name: str) -> bool:

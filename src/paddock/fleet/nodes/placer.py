@@ -13,6 +13,7 @@ import sys
 from collections import Counter
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from threading import Event, Lock
 from typing import Any, BinaryIO
 
@@ -62,6 +63,7 @@ class Placer:
         self._ray = ray
         self._identity = identity
         self._managers: dict[str, Any] = {}
+        self._dismissed: set[str] = set()
         self._asked: dict[str, dict[str, str]] = {}
         self._guard = Lock()
         self._pauses = Event()
@@ -80,13 +82,14 @@ class Placer:
             case Read(node=node, wish=wish):
                 return self._read(node, wish)
             case Dismiss():
-                self._dismiss()
+                self._dismiss(self._nodes(self._groups()))
                 return Done()
 
     def _look(self, look: Look) -> Looked:
         groups = self._groups()
         nodes = self._nodes(groups)
-        usable = [node for node in nodes if node.alive and not node.problem]
+        self._dismiss([node for node in nodes if node.name in look.rest])
+        usable = [node for node in nodes if node.alive and not node.problem and node.name not in look.rest]
         managers = {node.name: self._manager(node, look.order) for node in usable}
         asked = {
             manager.news.remote(look.places.get(name, NO_PLACE)): name for name, manager in managers.items()
@@ -220,7 +223,7 @@ class Placer:
                     self._managers[key] = (manager, order)
             return manager
         actor = self._ray.remote(NodeManager).options(
-            name=f"{self._prefix}{node.name}:{node.ray_id[:12]}",
+            name=self._manager_name(node),
             namespace=NAMESPACE,
             lifetime="detached",
             get_if_exists=True,
@@ -232,6 +235,7 @@ class Placer:
         manager = actor.remote(node.name, order)
         manager.renew.remote(order)
         with self._guard:
+            self._dismissed.discard(self._manager_name(node))
             self._managers[key] = (manager, order)
         return manager
 
@@ -250,11 +254,19 @@ class Placer:
         except Exception:
             return ReadDone(b"")
 
-    def _dismiss(self) -> None:
-        with self._guard:
-            managers, self._managers = self._managers, {}
-        for manager, _ in managers.values():
-            self._ray.kill(manager)
+    def _dismiss(self, nodes: list[NodeSeen]) -> None:
+        for node in nodes:
+            name = self._manager_name(node)
+            with self._guard:
+                known = self._managers.pop(f"{node.name}/{node.ray_id}", None)
+                if known is None and name in self._dismissed:
+                    continue
+                self._dismissed.add(name)
+            with suppress(ValueError):  # there is none
+                self._ray.kill(known[0] if known is not None else self._ray.get_actor(name, namespace=NAMESPACE))
+
+    def _manager_name(self, node: NodeSeen) -> str:
+        return f"{self._prefix}{node.name}:{node.ray_id[:12]}"
 
 
 def _selector(wish: Wish, nodes: list[NodeSeen], closed: list[str]) -> dict[str, str] | None:

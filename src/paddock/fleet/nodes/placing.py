@@ -34,10 +34,12 @@ class Reserved(msgspec.Struct, frozen=True):
 
 
 class Look(msgspec.Struct, frozen=True, tag="look"):
-    """`order` is what every node is to know; `places` say up to where each node was heard."""
+    """`order` is what every node is to know; `places` say up to where each node was heard. Those that `rest` are left
+    alone: a manager would keep Ray's autoscaler from ending their machine."""
 
     order: bytes
     places: dict[str, bytes]
+    rest: tuple[str, ...] = ()
 
 
 class Looked(msgspec.Struct, frozen=True, tag="looked"):
