@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from tests.fleet.yard import build_template, clean_environment
+from tests.nodes.herd import NODES
 from tests.nodes.ranch import Ranch, RayCluster, build_ranch
 from tests.store.postgres_session import server_of_session
 
 MakeRanch = Callable[..., Ranch]
-NODES = ("n1", "n2", "n3")
 LABELS = {"n3": {"gpu": "true"}}
 
 

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,11 +40,13 @@ _NETWORKS = itertools.count(1)
 class RayNode:
     """What `ray start --block` runs: a raylet and what belongs to it, in a session of their own."""
 
-    def __init__(self, words: list[str], environment: dict[str, str], folder: Path) -> None:
+    def __init__(self, words: list[str], environment: dict[str, str], folder: Path, space: str = "") -> None:
         self.said = folder / f"{os.urandom(4).hex()}.log"
+        inside = ("ip", "netns", "exec", space) if space else ()
+        start = (sys.executable, "-m", "ray.scripts.scripts", "start", "--block", "--disable-usage-stats")
         with self.said.open("wb") as said:
             self._process = subprocess.Popen(
-                (sys.executable, "-m", "ray.scripts.scripts", "start", "--block", "--disable-usage-stats", *words),
+                (*inside, *start, *words),
                 env=environment, stdin=subprocess.DEVNULL, stdout=said, stderr=said, start_new_session=True, cwd=folder,
             )  # fmt: skip
 
@@ -75,42 +77,45 @@ class RayNode:
 class RayCluster:
     """A head that offers no slots, and nodes that do. Each node is processes of its own, as on another machine.
 
-    Ray takes 127.0.0.1 for the machine's outer address, so each is given another one of the loopback.
+    Ray takes 127.0.0.1 for the machine's outer address, so each is given another one of the loopback, unless
+    `addresses` tell others, each with the network namespace that it is in.
     """
 
-    def __init__(self, environment: dict[str, str]) -> None:
+    def __init__(self, environment: dict[str, str], addresses: Iterator[tuple[str, str]] | None = None) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="ray-", dir="/tmp"))
         self._environment = environment
-        self._network = f"127.{os.getpid() % 200 + 1}.{next(_NETWORKS)}"
-        self._addresses = itertools.count(1)
+        network = f"127.{os.getpid() % 200 + 1}.{next(_NETWORKS)}"
+        self._addresses = addresses or ((f"{network}.{number}", "") for number in itertools.count(1))
+        self._numbers = itertools.count(1)
         self.nodes: dict[str, RayNode] = {}
-        self.address = f"{self._network}.1:{_free_port()}"
+        place = next(self._addresses)
         outer = _free_port()
-        self.outer_address = f"ray://{self._network}.1:{outer}"
+        self.address, self.outer_address = f"{place[0]}:{_free_port()}", f"ray://{place[0]}:{outer}"
         head = (
             *("--head", "--port", self.address.partition(":")[2], "--include-dashboard=false"),
             *("--ray-client-server-port", str(outer)),
         )
-        self._head = self._start(head)
+        self._head = self._start(head, place)
         self._head.await_start()
 
-    def _start(self, words: Sequence[str]) -> RayNode:
-        number = next(self._addresses)
-        own = (f"--node-ip-address={self._network}.{number}", "--num-cpus=1", f"--object-store-memory={STORE_MEMORY}")
+    def _start(self, words: Sequence[str], place: tuple[str, str]) -> RayNode:
+        address, space = place
+        own = (f"--node-ip-address={address}", "--num-cpus=1", f"--object-store-memory={STORE_MEMORY}")
         # Of two that start in one folder at the same moment, both would find the same names free.
-        temporary = self.folder / str(number)
+        temporary = self.folder / str(next(self._numbers))
         temporary.mkdir()
         return RayNode(
             [*words, *own, "--include-log-monitor=false", "--temp-dir", str(temporary)],
             self._environment,
             self.folder,
+            space,
         )
 
     def add(self, name: str, slots: int, **labels: str) -> RayNode:
         """Returns at once; `await_start` waits for it."""
         told = ",".join(f"{key}={value}" for key, value in {"paddock-node": name, **labels}.items())
         words = ["--address", self.address, "--resources", json.dumps({"agent_slots": slots}), "--labels", told]
-        self.nodes[name] = self._start(words)
+        self.nodes[name] = self._start(words, next(self._addresses))
         return self.nodes[name]
 
     def close(self) -> None:

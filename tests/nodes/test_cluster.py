@@ -4,7 +4,8 @@ from paddock.core.events import AttemptStarted
 from paddock.core.merge.events import RunStarted
 from paddock.core.tasks.task import Phase
 from tests.fleet.yard import Yard, commit, play, write
-from tests.nodes.conftest import NODES, MakeRanch
+from tests.nodes.conftest import MakeRanch
+from tests.nodes.herd import NODES
 from tests.nodes.ranch import Ranch, RayCluster
 
 ALL = {"n1", "n2", "n3"}
