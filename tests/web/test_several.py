@@ -345,6 +345,7 @@ def test_all_repositories_fit_and_are_accessible_in_light_and_dark_on_any_screen
     )
     assert first == "Needs you"
     page.goto(f"{site.origin}/r/api/")
+    settle(page)
     page.locator(".switch").click()
     expect(page.locator(".places li").nth(2)).to_contain_text("cannot be read")
     page.keyboard.press("Escape")

@@ -132,7 +132,9 @@ def view_overview(rows: Mapping[str, RepositoryRow], order: Sequence[str]) -> Ov
         landed_today=sum(row.landed_today for row in told),
         troubles=sum(bool(row.trouble) for row in told),
     )
-    return OverviewView(words=_words(told, totals), order=tuple(order), repositories=dict(rows), totals=totals)
+    return OverviewView(
+        words=_words(told, totals), order=tuple(order), repositories={row.name: row for row in told}, totals=totals
+    )
 
 
 def _words(rows: Sequence[RepositoryRow], totals: OverviewTotals) -> str:

@@ -21,6 +21,9 @@ from paddock.views.document import document
 if TYPE_CHECKING:
     from paddock.web.app import Shown
 
+LOOK_SECONDS = 1.0
+"""For each of several logs to be read, before the page is there: the page goes on trying."""
+
 
 @click.command("web")
 @click.option("--port", type=click.IntRange(0, 65535), metavar="N", help="Default: 6174; 0 is any that is free.")
@@ -99,7 +102,7 @@ def _show_several(ctx: click.Context, named: Sequence[NamedPlace]) -> tuple["Sho
     good = 0
     for one in named:
         try:
-            open_workspace(ctx, place=one.path).board()
+            open_workspace(ctx, place=one.path).read(LOOK_SECONDS).close()
             good += 1
         except NotForWorkers:
             raise
