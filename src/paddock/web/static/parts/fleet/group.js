@@ -49,7 +49,8 @@ export function Group() {
       ? html`<table class="mid"><tr><th>repository</th><th class="num">agents</th><th class="num">waiting</th>
           <th class="num">spent today</th><th class="num">reserved</th><th class="num">told</th>
           <th><span class="hide">forget</span></th></tr>
-          ${rows.map((row) => html`<${Member} key=${row.host + row.place} row=${row} isTwice=${isTwice(row)} />`)}</table>`
+          ${rows.map((row) => html`<${Member} key=${row.host + row.place} row=${row} isTwice=${isTwice(row)} />`)}
+          </table>`
       : !trouble && html`<p class="dim">No daemon of the group has told anything yet.</p>`}
       ${pauses.map((one) => html`<p class="hints" key=${one.account}>Account ${one.account} is paused: ${one.words},
         told by ${one.by}. ${one.run && html`<code>${one.run}</code>`}</p>`)}</div>
