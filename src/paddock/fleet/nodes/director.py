@@ -14,7 +14,7 @@ import msgspec
 
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
-from paddock.core.ids import TaskId, task_of
+from paddock.core.ids import AttemptId, TaskId, task_of
 from paddock.core.intent.tasks import stop_tasks
 from paddock.core.lead import Succeeded
 from paddock.core.nodes.labels import OS
@@ -66,6 +66,8 @@ class NodeDirector:
     _places: dict[str, bytes] = field(default_factory=dict, init=False)
     _uncollected: set[TaskId] | None = field(default=None, init=False)
     """Tasks that had agents on nodes when it was looked last; None before the first look."""
+    _collected: dict[AttemptId, str | None] = field(default_factory=dict, init=False)
+    """Of those, the former attempts whose commits are here."""
     _tidied_at: float = field(default=float("-inf"), init=False)
 
     def __post_init__(self) -> None:
@@ -104,15 +106,17 @@ class NodeDirector:
         if self._uncollected is None:
             self._uncollected = set(board.open)
         self._uncollected |= {task_of(one.id) for one in self.live(board)}
-        for name in sorted(self._uncollected):
-            task = board.tasks[name]
-            for attempt in task.attempts[-2:]:
-                if _is_on_node(attempt) and attempt.head is not None:
-                    with suppress(CommitsGone):  # whoever needs them says so
-                        await asyncio.to_thread(self.exchange.collect, attempt, attempt.head)
-                        checkpoint("nodes.collected")
-            if task.live_attempt is None:
-                self._uncollected.discard(name)
+        tasks = [board.tasks[name] for name in sorted(self._uncollected)]
+        ended = [one for task in tasks for one in task.attempts[-2:] if _is_on_node(one) and one.head is not None]
+        fresh = [one for one in ended if self._collected.get(one.id) != one.head]
+        if len(fresh) > 1:
+            await asyncio.to_thread(self.exchange.fetch, fresh)
+        for attempt in fresh:
+            with suppress(CommitsGone):  # whoever needs them says so
+                await asyncio.to_thread(self.exchange.collect, attempt, attempt.head)
+                checkpoint("nodes.collected")
+        self._uncollected.difference_update(task.id for task in tasks if task.live_attempt is None)
+        self._collected = {one.id: one.head for one in ended if task_of(one.id) in self._uncollected}
 
     def live(self, board: Board) -> list[Attempt]:
         """The attempts on nodes."""

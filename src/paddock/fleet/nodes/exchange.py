@@ -1,6 +1,6 @@
 """The daemon's side of the git remote: what nodes are to begin at goes there, and what they have made comes back."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 
@@ -8,7 +8,7 @@ from paddock.core.errors import PaddockError
 from paddock.core.ids import printable
 from paddock.core.tasks.task import Attempt
 from paddock.fleet.clock import SYSTEM_CLOCK
-from paddock.fleet.nodes.refs import TOP, main_ref, start_ref, work_ref
+from paddock.fleet.nodes.refs import TOP, main_ref, start_ref, why_refused, work_ref
 from paddock.git.landing.held import delivery_ref
 from paddock.git.repo import Repo
 from paddock.git.worktrees.branches import Placement, place_branch
@@ -17,6 +17,7 @@ TALK_SECONDS = 300.0
 FRESH_SECONDS = 3600.0
 MOST_AT_ONCE = 200
 NO_SUCH_REF = "couldn't find remote ref"
+_FETCHED = "refs/paddock/fetched/nodes"
 _FETCH = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules")
 
 
@@ -38,6 +39,8 @@ class Exchange:
     _main: str = field(default="", init=False)
     _sent: dict[str, float] = field(default_factory=dict, init=False)
     """When each commit was given to the remote."""
+    _fetched: dict[str, str] = field(default_factory=dict, init=False)
+    """What `fetch` has brought of each attempt, until it is collected."""
     _guard: Lock = field(default_factory=Lock, init=False)
 
     def url(self) -> str:
@@ -69,33 +72,39 @@ class Exchange:
         )
         if not done.ok:
             raise CommitsStuck(
-                f"commits cannot be pushed to `{self.remote}` for the nodes: {_words(done.stderr)}",
+                f"commits cannot be pushed to `{self.remote}` for the nodes: {why_refused(done.stderr)}",
                 f"try `git push {self.remote} HEAD:{TOP}/try`",
             )
         self._main = main or self._main
         now = SYSTEM_CLOCK.now()
         self._sent.update((sha, now) for sha in fresh)
 
+    def fetch(self, attempts: Sequence[Attempt]) -> None:
+        """Brings what many have pushed in a few journeys, so that `collect` needs none for each of them. What is
+        missing it leaves to `collect`, which says so."""
+        for first in range(0, len(attempts), MOST_AT_ONCE):
+            some = attempts[first : first + MOST_AT_ONCE]
+            words = [f"+{work_ref(self.identity, one.id)}:{_fetched_ref(one)}" for one in some]
+            if self.repo.talk(*_FETCH, "--end-of-options", self.remote, *words, timeout=TALK_SECONDS).ok:
+                here = self.repo.refs(_FETCHED)
+                self._fetched.update((one.id, here[_fetched_ref(one)]) for one in some)
+
     def collect(self, attempt: Attempt, wanted: str | None) -> str | None:
         """What the attempt has pushed, with its branch and a ref of ours at it; None if there is nothing. Raises
         CommitsStuck where `wanted` is not among it."""
         if wanted is not None and self.repo.resolve(delivery_ref(attempt.id)) == wanted:
             return wanted
-        ref = f"refs/paddock/fetched/nodes/{attempt.id}"
-        done = self.repo.talk(
-            *_FETCH, "--end-of-options", self.remote, f"+{work_ref(self.identity, attempt.id)}:{ref}",
-            timeout=TALK_SECONDS,
-        )  # fmt: skip
-        found = self.repo.resolve(ref) if done.ok else None
-        if not done.ok and NO_SUCH_REF in done.stderr and wanted is not None:
+        found, complaint = self._bring(attempt, wanted)
+        if NO_SUCH_REF in complaint and wanted is not None:
             raise CommitsGone(
                 f"the commits of {attempt.id} are not on `{self.remote}` any more: somebody has removed "
                 f"`{work_ref(self.identity, attempt.id)}`",
                 "they may still be in the worktree on its node",
             )
-        head = wanted if wanted is not None and self.repo.resolve(wanted) is not None else found
+        is_here = wanted is not None and (found == wanted or self.repo.resolve(wanted) is not None)
+        head = wanted if is_here else found
         if wanted is not None and head != wanted:
-            why = f"it has `{found[:12]}`, not `{wanted[:12]}`" if found is not None else _words(done.stderr)
+            why = f"it has `{found[:12]}`, not `{wanted[:12]}`" if found is not None else why_refused(complaint)
             raise CommitsStuck(
                 f"the commits of {attempt.id} cannot be fetched from `{self.remote}`: {why}",
                 f"`git ls-remote {self.remote} '{TOP}/*'` shows what is there",
@@ -105,13 +114,22 @@ class Exchange:
             place_branch(self.repo, Placement(attempt.branch, head, ours, delivery_ref(attempt.id), head))
         return head
 
+    def _bring(self, attempt: Attempt, wanted: str | None) -> tuple[str | None, str]:
+        """What it has pushed, and git's words where that cannot be fetched."""
+        found = self._fetched.pop(attempt.id, None)
+        if found is not None and found == wanted:
+            return found, ""
+        words = f"+{work_ref(self.identity, attempt.id)}:{_fetched_ref(attempt)}"
+        done = self.repo.talk(*_FETCH, "--end-of-options", self.remote, words, timeout=TALK_SECONDS)
+        return (self.repo.resolve(_fetched_ref(attempt)), "") if done.ok else (None, done.stderr)
+
     def tidy(self, needed: Collection[str], now: float) -> None:
         """Drops what the remote holds for nodes, other than main, what is `needed`, and what was given a short time
         ago. Raises CommitsStuck."""
         seen = self.repo.talk("ls-remote", "--refs", self.remote, f"{TOP}/{self.identity}/*", timeout=TALK_SECONDS)
         if not seen.ok:
             raise CommitsStuck(
-                f"`{self.remote}` cannot be asked what it holds for the nodes: {_words(seen.stderr)}",
+                f"`{self.remote}` cannot be asked what it holds for the nodes: {why_refused(seen.stderr)}",
                 f"try `git ls-remote {self.remote}`",
             )
         with self._guard:
@@ -124,5 +142,5 @@ class Exchange:
                 self.repo.talk("push", "--quiet", "--end-of-options", self.remote, *words, timeout=TALK_SECONDS)
 
 
-def _words(text: str) -> str:
-    return printable(" ".join(text.split()), 400) or "git gave no reason"
+def _fetched_ref(attempt: Attempt) -> str:
+    return f"{_FETCHED}/{attempt.id}"
