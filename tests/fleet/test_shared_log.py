@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from paddock.core import events as ev
+from paddock.core.ids import AttemptId
 from paddock.core.tasks.task import Phase
+from paddock.fleet.glance import AgentGlance, read_glance
 from paddock.store.location import open_store
 from tests.fleet.yard import clean_environment, commit, play, write
 from tests.nodes.ranch import SharedYard
@@ -87,3 +89,26 @@ def test_a_clone_sees_the_fleet_of_another_one_and_starts_none_of_its_own(shared
     assert f"pid {fleet.pid}" in clone.paddock("run", code=1)
     assert "Do it." in clone.paddock("show", "t1")
     assert "error" not in fleet.words
+
+
+def test_another_machine_sees_what_only_the_daemon_knows(shared: SharedYard, tmp_path: Path) -> None:
+    """Why a task waits, what an agent did last: files of the daemon's machine."""
+    shared.git("clone", "-q", str(shared.top), str(tmp_path / "clone"))
+    far = {**shared.env, "PADDOCK_HOST": "far"}
+    clone = SharedYard(tmp_path / "clone", tmp_path, far, url=shared.url, schema=shared.schema)
+    go = tmp_path / "go"
+    shared.add({"say": "Reading the manual"}, {"wait_for": str(go)}, write("a.txt"), commit())
+    shared.add(write("b.txt"), commit())
+    fleet = shared.start("run", "--until-idle", "--max", "1")
+    reason = shared.await_that(lambda: shared.row("t2")["reason"], "the reason")
+    clone.await_that(lambda: clone.row("t2")["reason"] == reason, "the reason on the other machine")
+    assert '"t2"' in clone.paddock("limits", "--json"), "it waits there, too"
+
+    def last_step() -> str:
+        assert "needs you" not in clone.paddock("status"), "a daemon looks after the agent"
+        return read_glance(clone.log_path.parent).agents.get(AttemptId("t1.1"), AgentGlance()).step
+
+    clone.await_that(lambda: last_step() == "Reading the manual", "what the agent did last")
+    go.touch()
+    assert fleet.wait() == 0, fleet.words
+    assert "no daemon is running" in clone.paddock("status")

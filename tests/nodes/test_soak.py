@@ -91,10 +91,10 @@ def test_a_hundred_agents_land_once_each_whatever_fails(
     daemon.send(signal.SIGKILL)
     daemon.wait()
     daemon = start()
-    assert daemon.wait(900) == 0, daemon.words
+    assert daemon.wait(900) == 0, f"{daemon.words}\n{yard.paddock('status')}"
 
     files = yard.git("ls-tree", "--name-only", "main").split()
-    assert sorted(files) == sorted({"README.md", *(f"f{number}.txt" for number in range(AGENTS))})
+    assert sorted(files) == sorted({"README.md", "paddock.toml", *(f"f{number}.txt" for number in range(AGENTS))})
     assert all(yard.git("show", f"main:f{number}.txt") == str(number) for number in range(AGENTS))
     assert landed() == AGENTS
     merges = [line.split()[1] for line in yard.git("log", "--first-parent", "--format=%s", "main").splitlines()[:-1]]

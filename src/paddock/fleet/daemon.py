@@ -107,6 +107,7 @@ class Daemon:
         self._lookout = Lookout(self.site, self.ledger, self.gate, self.attempts, lambda: self.most_agents)
         if self.nodes is not None:
             self._lookout.elsewhere = self.nodes
+            self.site.has_work_of = self.nodes.has_work_of
         crew.stirred = self._lookout.stir
         self.inquest = Inquest(self._call)
         crew.failed = self.inquest.report

@@ -68,6 +68,10 @@ class Outlook(msgspec.Struct, frozen=True):
 
 def look_around(workspace: Workspace, board: Board, now: float) -> Outlook:
     checkouts, daemon = know_checkouts(workspace), look_for_daemon(board, now)
+    if workspace.log.is_shared:
+        from paddock.fleet.service.bulletin import fetch_bulletin
+
+        fetch_bulletin(workspace, daemon)
     land = workspace.config.land if board.queue_switches.entries else None
     return Outlook(
         now,
@@ -78,7 +82,7 @@ def look_around(workspace: Workspace, board: Board, now: float) -> Outlook:
         checkouts=checkouts,
         branch=workspace.config.landing_branch if checkouts else "",
         troubles=_know_troubles(workspace, now),
-        elsewhere=_find_elsewhere(workspace, board, now),
+        elsewhere=_find_elsewhere(workspace, board, daemon, now),
         locks=find_left_locks(workspace.repo.common_dir),
         fence=read_note(workspace.state_dir) if daemon.presence is Presence.RUNNING else None,
         collisions=know_collisions(workspace, board.queue_switches.stats.company),
@@ -106,22 +110,24 @@ def know_collisions(workspace: Workspace, company: "RunCompany") -> "Collisions 
     return found if found is not None and workspace.config.land.runs_at_once > 1 else None
 
 
-def _is_looked_after(board: Board, host: Host, now: float) -> bool:
-    """A node, by its own deputy."""
+def _is_looked_after(board: Board, daemon: DaemonSighting, host: Host, now: float) -> bool:
+    """By a daemon on that machine; a node, by its own deputy."""
+    if daemon.presence is Presence.RUNNING and daemon.lease is not None and daemon.lease.holder.host_id == host.id:
+        return True
     from paddock.core.nodes.tenure import is_tended, node_of
 
     node = node_of(host.id)
     return node is not None and is_tended(board, node, now)
 
 
-def _find_elsewhere(workspace: Workspace, board: Board, now: float) -> list[WorkElsewhere]:
+def _find_elsewhere(workspace: Workspace, board: Board, daemon: DaemonSighting, now: float) -> list[WorkElsewhere]:
     attempts = [attempt for name in board.live if (attempt := board.tasks[name].live_attempt) is not None]
     runs = board.queue.running.values() if board.queue_switches.entries else ()
     running = [(str(one.id), Host(one.host, one.host_id), one.started) for one in attempts]
     running += [(one.id, Host(one.host, one.host_id), one.started_at) for one in runs]
     others = {host for host in {host for _, host, _ in running} if not is_this_host(host)}
     unreached = {host for host in others if not workspace.site.sessions.reaches(host)}
-    far = [one for one in running if one[1] in unreached and not _is_looked_after(board, one[1], now)]
+    far = [one for one in running if one[1] in unreached and not _is_looked_after(board, daemon, one[1], now)]
     if not far:
         return []
     from shlex import quote

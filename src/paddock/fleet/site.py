@@ -68,6 +68,9 @@ class Site:
     clock: WallClock = SYSTEM_CLOCK
     log_identity: str = ""
     label: str = ""
+    has_work_of: Callable[[Task], bool] = lambda _task: True
+    """Whether what the task's attempts have made is in the repository: from another machine it has to be fetched
+    first. What is not here yet is left for the next round."""
 
     @property
     def seat(self) -> RepositorySeat:

@@ -2,7 +2,7 @@
 
 `events` is the log; rows are only ever added. `head` has one row: whoever locks it is the one writer, so numbers are
 given in the order in which records become visible. An identity column is not that: its numbers are given before the
-commit, and a reader that has seen 7 may not have seen 6.
+commit, and a reader that has seen 7 may not have seen 6. `bulletin` is no part of the log: see `bulletin.py`.
 """
 
 from typing import Any
@@ -42,6 +42,11 @@ CREATE TABLE {schema}.head(
   hash bytea NOT NULL,
   moved text NOT NULL
 );
+CREATE TABLE {schema}.bulletin(
+  name text PRIMARY KEY,
+  version bigint NOT NULL,
+  content bytea NOT NULL
+);
 INSERT INTO {schema}.head(layout, seq, hash, moved) VALUES ({layout}, 0, '', {moved});
 """
 _GRANTS = """\
@@ -50,6 +55,7 @@ GRANT CONNECT ON DATABASE {database} TO {role};
 GRANT USAGE ON SCHEMA {schema} TO {role};
 GRANT SELECT, INSERT ON {schema}.events TO {role};
 GRANT SELECT, UPDATE ON {schema}.head TO {role};
+GRANT SELECT, INSERT, UPDATE, DELETE ON {schema}.bulletin TO {role};
 """
 
 

@@ -23,6 +23,8 @@ from paddock.fleet.dispatch.gate import (
     known_accounts,
     read_limits,
 )
+from paddock.fleet.service.bulletin import fetch_bulletin
+from paddock.fleet.service.presence import look_for_daemon
 from paddock.fleet.workspace import Workspace
 from paddock.views.fleet.limits import rungs_now, view_limits
 
@@ -34,6 +36,7 @@ from paddock.views.fleet.limits import rungs_now, view_limits
 def limits_command(ctx: click.Context, reset: str | None, as_json: bool) -> None:
     """Show everything that limits how many agents may run."""
     workspace = open_workspace(ctx)
+    fetch_bulletin(workspace, look_for_daemon(workspace.board(), time.time()))
     kept = read_limits(workspace.state_dir)
     if reset is not None:
         workspace.record(lambda _board: reset_limits(reset, known_accounts(workspace.config, kept)))

@@ -15,6 +15,7 @@ from paddock.core.errors import Misuse, PaddockError
 from paddock.core.intent.nodes import drain_nodes, reopen_nodes
 from paddock.fleet.nodes.drains import at_work_on, require_progress, seen_nodes, until_empty
 from paddock.fleet.nodes.register import read_register
+from paddock.fleet.service.bulletin import fetch_bulletin
 from paddock.fleet.service.presence import look_for_daemon
 from paddock.fleet.workspace import Workspace
 from paddock.sessions.host import is_here
@@ -29,11 +30,12 @@ NAMES_SHOWN = 12
 def nodes_command(ctx: click.Context, as_json: bool) -> None:
     """Show the machines that agents run on: slots, load, what is at work there, and where their tools differ.
 
-    What only the daemon sees, it notes on its own machine; elsewhere this shows what the log tells.
+    What only the daemon sees, it notes beside the log; without a daemon this shows what the log tells.
     """
     workspace, now = open_workspace(ctx), time.time()
     board = workspace.board()
     daemon = look_for_daemon(board, now)
+    fetch_bulletin(workspace, daemon)
     census = Census(board, read_register(workspace.state_dir), daemon, now)
     view = view_cluster(census, workspace.config)
     if as_json:

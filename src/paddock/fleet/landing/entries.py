@@ -40,7 +40,8 @@ class Entries:
         What waits for a person anyway is looked at too, a few at a time, so that they read what it is about; whether
         some are left to look at.
         """
-        waiting = [task for name in board.needy if _waits_for_nobody(task := board.tasks[name])]
+        delivered = (task for name in board.needy if _waits_for_nobody(task := board.tasks[name]))
+        waiting = [task for task in delivered if self.site.has_work_of(task)]
         approval = self.site.config.land.approval
         approved = {task.id for task in waiting if is_approved_by_policy(board, task, approval)}
         unseen = [task for task in waiting if task.id not in approved and str(task.head) not in self.seen]

@@ -50,7 +50,7 @@ class Stranded:
         self.settled.intersection_update(heads.values())
         for name, head in heads.items():
             task = board.tasks[name]
-            if head is None or head in self.settled or task.worker is None:
+            if head is None or head in self.settled or task.worker is None or not self.site.has_work_of(task):
                 continue
             if task.worker.base not in self.mains:
                 await self._rebase(queue, task, head)

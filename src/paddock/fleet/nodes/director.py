@@ -107,7 +107,7 @@ class NodeDirector:
             self._uncollected = set(board.open)
         self._uncollected |= {task_of(one.id) for one in self.live(board)}
         tasks = [board.tasks[name] for name in sorted(self._uncollected)]
-        ended = [one for task in tasks for one in task.attempts[-2:] if _is_on_node(one) and one.head is not None]
+        ended = [one for task in tasks for one in _delivered_on_nodes(task)]
         fresh = [one for one in ended if self._collected.get(one.id) != one.head]
         if len(fresh) > 1:
             await asyncio.to_thread(self.exchange.fetch, fresh)
@@ -117,6 +117,12 @@ class NodeDirector:
                 checkpoint("nodes.collected")
         self._uncollected.difference_update(task.id for task in tasks if task.live_attempt is None)
         self._collected = {one.id: one.head for one in ended if task_of(one.id) in self._uncollected}
+
+    def has_work_of(self, task: Task) -> bool:
+        """Whether all of it is in the repository; false also for what may have been delivered since the last look."""
+        if self._uncollected is not None and task.id not in self._uncollected:
+            return True
+        return all(self._collected.get(one.id) == one.head for one in _delivered_on_nodes(task))
 
     def live(self, board: Board) -> list[Attempt]:
         """The attempts on nodes."""
@@ -212,6 +218,11 @@ def _still_live(board: Board, names: Iterable[TaskId]) -> list[TaskId]:
 
 def _is_on_node(attempt: Attempt) -> bool:
     return node_of(attempt.host_id) is not None
+
+
+def _delivered_on_nodes(task: Task) -> list[Attempt]:
+    """Of the latest two: a reviewer's attempt may follow the one whose work it looks at."""
+    return [attempt for attempt in task.attempts[-2:] if _is_on_node(attempt) and attempt.head is not None]
 
 
 def _beginnings(task: Task) -> list[str]:

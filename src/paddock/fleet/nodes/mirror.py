@@ -6,7 +6,7 @@ from pathlib import Path
 from paddock.core.errors import PaddockError
 from paddock.core.ids import printable
 from paddock.fleet.nodes.order import NodeOrder
-from paddock.fleet.nodes.refs import main_ref, work_ref
+from paddock.fleet.nodes.refs import main_ref, why_refused, work_ref
 from paddock.git.command import run_git
 from paddock.git.repo import Repo, discover
 
@@ -73,15 +73,11 @@ class Mirror:
         if not pushed.ok:
             raise RemoteSilent(
                 f"the commits of {attempt} cannot be pushed to `{printable(self.order.url, 200)}`: "
-                f"{_words(pushed.stderr)}",
+                f"{why_refused(pushed.stderr)}",
                 "may this machine push there? try `git push` with that address on the node",
             )
 
     def _fetch(self, what: str) -> str:
         """Why it could not be; empty if it could."""
         done = self.repo.talk(*_FETCH, "--end-of-options", self.order.remote, what, timeout=TALK_SECONDS)
-        return "" if done.ok else _words(done.stderr)
-
-
-def _words(text: str) -> str:
-    return printable(" ".join(text.split()), 400) or "git gave no reason"
+        return "" if done.ok else why_refused(done.stderr)

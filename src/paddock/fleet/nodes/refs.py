@@ -4,7 +4,7 @@ They are the log's own, so that fleets which share a remote never meet, and outs
 shows or tests them.
 """
 
-from paddock.core.ids import AttemptId
+from paddock.core.ids import AttemptId, printable
 
 TOP = "refs/paddock/nodes"
 
@@ -22,3 +22,9 @@ def start_ref(identity: str, commit: str) -> str:
 def work_ref(identity: str, attempt: AttemptId | str) -> str:
     """What an attempt on a node has made so far."""
     return f"{TOP}/{identity}/attempts/{attempt}"
+
+
+def why_refused(said: str) -> str:
+    """What git said of a fetch or push that failed, without its advice."""
+    lines = [line.strip() for line in said.splitlines() if line.strip() and not line.startswith("hint:")]
+    return printable(" ".join(lines), 400) or "git gave no reason"

@@ -55,8 +55,8 @@ class ReviewLoop:
 
     async def step(self, board: Board) -> float | None:
         """Does all there is to do now; returns when to look again although nothing happens."""
-        names = [name for name in board.reviewing if not self._is_left(board, name)]
-        times = [await self._advance(board.tasks[name]) for name in names]
+        waiting = [board.tasks[name] for name in board.reviewing if not self._is_left(board, name)]
+        times = [await self._advance(task) for task in waiting if self.site.has_work_of(task)]
         await self._settle_filed(board)
         self._forget(board)
         return min((at for at in times if at is not None), default=None)

@@ -16,6 +16,7 @@ from paddock.fleet.ledger import Ledger
 from paddock.fleet.nodes.cluster import Cluster
 from paddock.fleet.nodes.director import NodeDirector
 from paddock.fleet.nodes.exchange import Exchange
+from paddock.fleet.service.bulletin import keep_posted
 from paddock.fleet.service.settings import SettingsFile
 from paddock.fleet.site import Site
 from paddock.fleet.troubles import Troubles
@@ -34,6 +35,8 @@ def ready_site(workspace: Workspace) -> Site:
 def make_daemon(workspace: Workspace, ledger: Ledger, orders: Orders, chores: Sequence[Chore] = ()) -> Daemon:
     """It follows edits of `paddock.toml`, opens desks for its workers, and tells people what it needs them for."""
     settings = SettingsFile(workspace.top / FILE_NAME, lambda: workspace.load().config)
+    log = workspace.log
+    posting = [lambda deck: keep_posted(deck.site, log)] if log.is_shared else []
     return Daemon(
         workspace.site,
         ledger,
@@ -41,7 +44,7 @@ def make_daemon(workspace: Workspace, ledger: Ledger, orders: Orders, chores: Se
         settings=settings,
         desks=DeskOffice(workspace.site),
         tells_people=True,
-        chores=chores,
+        chores=(*chores, *posting),
         recruit=_recruit(workspace) if workspace.config.uses_nodes else None,
     )
 

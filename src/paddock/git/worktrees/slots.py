@@ -292,9 +292,11 @@ def next_slot(root: WorktreeRoot, claims: Lock, homes: Homes = NOWHERE) -> Slot:
     """
     assert claims.path.parent == root.slots_folder
     used = {slot.number for slot in list_slots(root)}
-    free = [slot_at(root, n) for n in range(1, max(root.most, len(used)) + 2) if n not in used]
+    # Numbers, and a slot only of the one that is looked at: `most` may be in the thousands.
+    free = [n for n in range(1, max(root.most, len(used)) + 2) if n not in used]
     lived_in = {*homes.due, *homes.kept}
-    free.sort(key=lambda slot: str(slot.path) in lived_in)
-    beyond = (slot_at(root, n) for n in count(max(root.most, len(used)) + 2) if n not in used)
+    free.sort(key=lambda n: f"{root.path}/w{n}" in lived_in)
+    beyond = (n for n in count(max(root.most, len(used)) + 2) if n not in used)
     # A folder that is there is not ours: a slot's home is removed only after its worktree.
-    return next(slot for slot in chain(free, beyond) if not os.path.lexists(slot.path))
+    slots = (slot_at(root, n) for n in chain(free, beyond))
+    return next(slot for slot in slots if not os.path.lexists(slot.path))
