@@ -36,7 +36,7 @@ command = ["sh", "-c", "{task}"]
 _ROOMY = {
     "PADDOCK_LIMITS_AGENT_MEMORY_MB": "1",
     "PADDOCK_LIMITS_MERGE_QUEUE": "10000",
-    "PADDOCK_LIMITS_MAX_AGENTS": "10000",
+    "PADDOCK_LIMITS_MAX_AGENTS": "64",
     "PADDOCK_SESSIONS_LOST_AFTER": "5m",
     "PADDOCK_TIMEOUTS_START": "1h",
     "PADDOCK_TIMEOUTS_SILENCE": "1h",
@@ -61,8 +61,8 @@ class MeasuredFleet:
         try:
             yield
         finally:
-            self.daemon.terminate()
-            with contextlib.suppress(psutil.TimeoutExpired):
+            with contextlib.suppress(psutil.NoSuchProcess, psutil.TimeoutExpired):
+                self.daemon.terminate()
                 self.daemon.wait(60)
             with contextlib.suppress(psutil.NoSuchProcess):
                 self.daemon.kill()
@@ -123,6 +123,11 @@ class MeasuredFleet:
         """Of each process, with its share of what it has in common with others."""
         return {whose: [_megabytes(one) for one in processes] for whose, processes in self._processes().items()}
 
+    def agents_megabytes(self) -> float:
+        """Of all processes of attempts on nodes: engines, tools, fences, shells."""
+        marked = self.ranch.processes() if self.ranch is not None else ()
+        return sum(map(_megabytes_of, (process.identity.pid for process in marked)))
+
     def _processes(self) -> dict[str, list[psutil.Process]]:
         found: dict[str, list[psutil.Process]] = {whose: [] for whose in (*OURS, RAY)}
         found[POSTGRES] = [self.server, *self.server.children()]
@@ -156,8 +161,12 @@ def _seconds(process: psutil.Process) -> float:
 
 
 def _megabytes(process: psutil.Process) -> float:
+    return _megabytes_of(process.pid)
+
+
+def _megabytes_of(pid: int) -> float:
     with contextlib.suppress(psutil.Error):
-        return float(process.memory_full_info().pss / 2**20)
+        return float(psutil.Process(pid).memory_full_info().pss / 2**20)
     return 0.0
 
 
@@ -178,14 +187,21 @@ class Place:
 
     @contextlib.contextmanager
     def fleet(
-        self, cluster: RayCluster | None = None, *, shared: bool = True, settings: Mapping[str, str] | None = None
+        self,
+        cluster: RayCluster | None = None,
+        *,
+        shared: bool = True,
+        settings: Mapping[str, str] | None = None,
+        template: Path | None = None,
     ) -> Iterator[MeasuredFleet]:
-        """On the cluster's nodes, or here; with its log in the database, or in a file."""
+        """On the cluster's nodes, or here; with its log in the database, or in a file. Of the repository `template`, if
+        it is not the usual one."""
+        original = template or self.template
         folder = self.folder / f"fleet{next(self._numbers)}"
         folder.mkdir()
         told = {**_ROOMY, **({} if cluster is not None else {"PADDOCK_SESSIONS_RUNNER": "local"}), **(settings or {})}
-        ranch = build_ranch(self.template, folder, self.server.url(), cluster, **told) if shared else None
-        yard = ranch.yard if ranch is not None else build_yard(self.template, folder, **told)
+        ranch = build_ranch(original, folder, self.server.url(), cluster, **told) if shared else None
+        yard = ranch.yard if ranch is not None else build_yard(original, folder, **told)
         with (yard.top / "paddock.toml").open("a") as toml:
             toml.write(_ENGINE)
         [server] = [one for one in psutil.Process().children() if one.name() == "postgres"]

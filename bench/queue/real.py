@@ -8,6 +8,7 @@ changes; an auditor that knows only git tests every tip of main again. `--quick`
 from __future__ import annotations
 
 import argparse
+import contextlib
 import random
 import shutil
 import subprocess
@@ -29,7 +30,7 @@ from bench.queue.world import Scenario, World
 from paddock.core.events import Record
 from paddock.core.merge import events as ev
 from paddock.core.merge.model import Result
-from paddock.store.protocol import Query
+from paddock.store.protocol import Query, Store
 from paddock.store.sqlite import SqliteStore
 
 OUT = Path(__file__).resolve().parents[1] / "out"
@@ -112,14 +113,13 @@ def drain(place: Path, branches: int, slots: int, noise: Noise, seed: int) -> Re
     paddock(top, "run", "--until-idle")
     (place / "audit").mkdir()
     report = audit_history(top, first, _git(top, "rev-parse", "main"), "merge", suite, place / "audit")
-    return read_log(top, world, branches, report.tips, report.complaints)
+    with contextlib.closing(SqliteStore(top / ".git" / "paddock" / "log.db", read_only=True)) as store:
+        return read_log(store, world, branches, report.tips, report.complaints)
 
 
-def read_log(top: Path, world: World, branches: int, tips: int, complaints: tuple[str, ...]) -> Real:
-    store = SqliteStore(top / ".git" / "paddock" / "log.db", read_only=True)
+def read_log(store: Store, world: World, branches: int, tips: int, complaints: tuple[str, ...]) -> Real:
     records = list(store.records(Query(kind="queue.*")))
     queue = store.board().queue
-    store.close()
     passed = [run for run in queue.ended.values() if run.result is Result.PASS and run.reused is None]
     began = next(run.ended_at or 0.0 for run in passed if not run.members)
     landings = [record.at for record in records if isinstance(record.event, ev.TrainLanded)]
