@@ -42,7 +42,8 @@ class RayNode:
 
     def __init__(self, words: list[str], environment: dict[str, str], folder: Path, space: str = "") -> None:
         self.said = folder / f"{os.urandom(4).hex()}.log"
-        inside = ("ip", "netns", "exec", space) if space else ()
+        # Ray ends what it has started when it is asked to end, as it is when the test that uses it dies.
+        inside = ("setpriv", "--pdeathsig", "TERM", *(("ip", "netns", "exec", space) if space else ()))
         start = (sys.executable, "-m", "ray.scripts.scripts", "start", "--block", "--disable-usage-stats")
         with self.said.open("wb") as said:
             self._process = subprocess.Popen(

@@ -7,6 +7,8 @@ decides who may act there.
 
 from paddock.core.board import NODE_LEASES, Board
 from paddock.core.leases.lease import Lease, Leases, latest_generation, log_time
+from paddock.core.tasks.task import Attempt
+from paddock.core.tasks.vocabulary import Outcome
 
 
 def node_lease(node: str) -> str:
@@ -43,6 +45,11 @@ def told_nodes(board: Board) -> tuple[str, ...]:
     hosts += [run.host_id for run in board.queue.running.values()]
     names = (*board.leases.held, *board.leases.generations, *hosts)
     return tuple(sorted({*board.drains, *(node for name in names if (node := node_of(name)) is not None)}))
+
+
+def was_lost(attempt: Attempt) -> bool:
+    """With its node. Its agent may have worked on unheard, so its conversation knows of work that is not there."""
+    return node_of(attempt.host_id) is not None and attempt.outcome is Outcome.LOST
 
 
 def working_nodes(board: Board) -> set[str]:

@@ -12,7 +12,7 @@ from paddock.core.ids import AttemptId, TaskId, attempt_id, branch_name
 from paddock.core.leases import decisions, lease
 from paddock.core.money.budget import Cost, OverBudget
 from paddock.core.money.spending import Spending, reserve_start
-from paddock.core.nodes.tenure import node_of
+from paddock.core.nodes.tenure import node_of, was_lost
 from paddock.core.tasks.conversations import continued_attempt, resumable_session
 from paddock.core.tasks.task import Attempt, Phase, Task
 from paddock.fleet.attempts.folders import can_have_folder, folder_user
@@ -155,9 +155,8 @@ def _claim(site: Site, board: Board, task: Task, account: str, claims: Claims) -
 
 
 def _is_at(attempt: Attempt, host: Host) -> bool:
-    """Whether its conversation is on that machine, as far as nodes are concerned: any other is thought to be here."""
-    node = node_of(attempt.host_id)
-    return node == node_of(host.id)
+    """Whether its conversation is there and can go on, as far as nodes are concerned: any other is thought to be here."""
+    return node_of(attempt.host_id) == node_of(host.id) and not was_lost(attempt)
 
 
 def _take_leases(

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from paddock.core.board import Board
 from paddock.core.ids import TaskId, attempt_id
 from paddock.core.nodes.labels import unmet
-from paddock.core.nodes.tenure import is_tended, node_of, working_nodes
+from paddock.core.nodes.tenure import is_tended, node_of, was_lost, working_nodes
 from paddock.core.tasks.task import Phase, Task
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.ledger import Ledger
@@ -106,7 +106,8 @@ class Placement:
         """Where its conversation is, if that goes on and the node can take it."""
         name = attempt_id(task.id, task.newest + 1)
         last = task.worker
-        home = node_of(last.host_id) if last is not None and last.session is not None else None
+        goes_on = last is not None and last.session is not None and not was_lost(last)
+        home = node_of(last.host_id) if last is not None and goes_on else None
         labels = self._labels_of(task)
         fit = (one for one in self.nodes if not one.problem and not unmet(labels, one.labels))
         usable = {one.name for one in fit if one.used < one.slots}
