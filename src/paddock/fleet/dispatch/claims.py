@@ -155,7 +155,7 @@ def _claim(site: Site, board: Board, task: Task, account: str, claims: Claims) -
 
 
 def _is_at(attempt: Attempt, host: Host) -> bool:
-    """Whether its conversation is there and can go on, as far as nodes are concerned: any other is thought to be here."""
+    """Whether its conversation is there and can go on. Of what is on no node, all is thought to be here."""
     return node_of(attempt.host_id) == node_of(host.id) and not was_lost(attempt)
 
 
