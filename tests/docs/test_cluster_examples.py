@@ -23,7 +23,7 @@ from paddock import __version__
 from paddock.config.load import load_config
 from paddock.config.schema import Limits
 from paddock.core.nodes.labels import labels_needed, read_needs
-from paddock.fleet.nodes.placer import SLOTS
+from paddock.fleet.nodes.slots import SLOTS
 from tests.docs.markdown import ROOT
 
 EXAMPLES = ROOT / "examples"

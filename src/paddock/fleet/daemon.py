@@ -8,9 +8,7 @@ from functools import partial
 
 from paddock.config.schema import Config
 from paddock.core.board import Board
-from paddock.core.errors import PaddockError
 from paddock.core.ids import RUN_OWNER, TaskId
-from paddock.core.lead import Succeeded
 from paddock.core.troubles import BRISK, PATIENT, Trouble
 from paddock.fleet.attempts.attempt import Crew, Ear
 from paddock.fleet.attempts.runs import AttemptRuns
@@ -147,33 +145,18 @@ class Daemon:
                 checkpoint("daemon.leaves")
 
     async def _run_tasks(self) -> None:
-        try:
-            async with asyncio.TaskGroup() as group:
-                self._drives.run_in(group)
-                chores = (
-                    self.ledger.keep_lease(),
-                    fill_pool(self.site, self.ledger, self.troubles),
-                    self._rounds.keep(),
-                    self._serve_workers(),
-                    self.attempts.watch_seats(self._call),
-                    keep_commits(self.site, self.ledger),
-                    *((self._teller.keep(),) if self._teller is not None else ()),
-                    *((self.nodes.keep(),) if self.nodes is not None else ()),
-                    *(chore(Deck(self.site, self.ledger, self.troubles, self.inquest)) for chore in self.chores),
-                )
-                tasks = [group.create_task(chore) for chore in chores]
-                # Those who look into failures say so before anything that failed is tried again.
-                await asyncio.sleep(0)
-                await self._loop()
-                self._drives.cancel()
-                for task in tasks:
-                    task.cancel()
-        except BaseExceptionGroup as failures:
-            # Not `except*`: before Python 3.11.4 what is raised in one comes out wrapped in a group again.
-            expected, rest = failures.split((PaddockError, Succeeded))
-            if expected is None or rest is not None:
-                raise
-            raise _first(expected) from None
+        chores = (
+            self.ledger.keep_lease(),
+            fill_pool(self.site, self.ledger, self.troubles),
+            self._rounds.keep(),
+            self._serve_workers(),
+            self.attempts.watch_seats(self._call),
+            keep_commits(self.site, self.ledger),
+            *((self._teller.keep(),) if self._teller is not None else ()),
+            *((self.nodes.keep(),) if self.nodes is not None else ()),
+            *(chore(Deck(self.site, self.ledger, self.troubles, self.inquest)) for chore in self.chores),
+        )
+        await self._drives.beside(chores, self._loop)
 
     async def _loop(self) -> None:
         """Each round: wake, read the board, decide, record, act. Drives act between the rounds."""
@@ -322,12 +305,3 @@ class Daemon:
 
 def _times(*times: float | None) -> list[float]:
     return [at for at in times if at is not None]
-
-
-def _first(group: ExceptionGroup[Exception]) -> PaddockError | Succeeded:
-    """What ended the daemon; the rest of the group are its consequences."""
-    error: BaseException = group
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    assert isinstance(error, PaddockError | Succeeded)
-    return error

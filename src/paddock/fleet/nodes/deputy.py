@@ -14,9 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from paddock.core.board import Board
-from paddock.core.errors import PaddockError
 from paddock.core.ids import RUN_OWNER
-from paddock.core.lead import Succeeded
 from paddock.core.tasks.vocabulary import EndedBy
 from paddock.core.troubles import PATIENT
 from paddock.fleet.attempts.attempt import Crew
@@ -95,26 +93,14 @@ class Deputy:
         self._woken.set()
 
     async def _run_tasks(self) -> None:
-        try:
-            async with asyncio.TaskGroup() as group:
-                self._drives.run_in(group)
-                chores = (
-                    self.ledger.keep_lease(min(RENEW_SECONDS, self.site.config.sessions.lost_after / 3)),
-                    fill_pool(self.site, self.ledger, self._troubles),
-                    self._rounds.keep(),
-                    self._serve_workers(),
-                    keep_commits(self.site, self.ledger),
-                )
-                tasks = [group.create_task(chore) for chore in chores]
-                await self._loop()
-                self._drives.cancel()
-                for task in tasks:
-                    task.cancel()
-        except BaseExceptionGroup as failures:
-            expected, rest = failures.split((PaddockError, Succeeded))
-            if expected is None or rest is not None:
-                raise
-            raise _first(expected) from None
+        chores = (
+            self.ledger.keep_lease(min(RENEW_SECONDS, self.site.config.sessions.lost_after / 3)),
+            fill_pool(self.site, self.ledger, self._troubles),
+            self._rounds.keep(),
+            self._serve_workers(),
+            keep_commits(self.site, self.ledger),
+        )
+        await self._drives.beside(chores, self._loop)
 
     async def _loop(self) -> None:
         clock = asyncio.get_running_loop()
@@ -180,11 +166,3 @@ class Deputy:
 
     def _driven(self) -> frozenset[str]:
         return frozenset(run.attempt_id for run in self.attempts.by_task.values())
-
-
-def _first(group: BaseException) -> PaddockError | Succeeded:
-    error = group
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    assert isinstance(error, PaddockError | Succeeded)
-    return error

@@ -10,17 +10,14 @@ of what they are for, managers are named actors. So a placer that dies is starte
 import os
 import struct
 import sys
-from collections import Counter
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from threading import Event, Lock
+from threading import Lock
 from typing import Any, BinaryIO
 
 import msgspec
 
 from paddock.core.errors import words_of
-from paddock.fleet.clock import SYSTEM_CLOCK
 from paddock.fleet.nodes.hearsay import Place
 from paddock.fleet.nodes.manager import NodeManager
 from paddock.fleet.nodes.messages import FRAME_BYTES, NodeNews, decode, encode
@@ -38,20 +35,13 @@ from paddock.fleet.nodes.placing import (
     ReadDone,
     Release,
     Request,
-    Reservations,
     Reserve,
-    Reserved,
-    Wish,
 )
+from paddock.fleet.nodes.slots import SlotBook
 
 NAMESPACE = "paddock"
-SLOTS = "agent_slots"
-NODE_LABEL = "paddock-node"
-_RAY_ID = "ray.io/node-id"
 NEWS_SECONDS = 10.0
 READ_SECONDS = 30.0
-GRANT_SECONDS = 0.3
-"""So long a request waits for slots that are free right now: Ray grants them in a few milliseconds."""
 _HEADER = struct.Struct(">I")
 NO_PLACE = encode(Place())
 
@@ -61,33 +51,29 @@ class Placer:
 
     def __init__(self, ray: Any, identity: str) -> None:
         self._ray = ray
-        self._identity = identity
+        self._slots = SlotBook(ray, identity)
         self._managers: dict[str, Any] = {}
         self._dismissed: set[str] = set()
-        self._asked: dict[str, dict[str, str]] = {}
         self._guard = Lock()
-        self._pauses = Event()
-        self._reserving = Lock()
 
     def answer(self, request: Request) -> Answer:
         match request:
             case Look():
                 return self._look(request)
             case Reserve():
-                with self._reserving:
-                    return self._reserve(request)
+                return self._slots.reserve(request)
             case Release(names=names):
-                self._release(set(names))
+                self._slots.release(set(names))
                 return Done()
             case Read(node=node, wish=wish):
                 return self._read(node, wish)
             case Dismiss():
-                self._dismiss(self._nodes(self._groups()))
+                self._dismiss(self._slots.nodes(self._slots.groups()))
                 return Done()
 
     def _look(self, look: Look) -> Looked:
-        groups = self._groups()
-        nodes = self._nodes(groups)
+        groups = self._slots.groups()
+        nodes = self._slots.nodes(groups)
         self._dismiss([node for node in nodes if node.name in look.rest])
         usable = [node for node in nodes if node.alive and not node.problem and node.name not in look.rest]
         managers = {node.name: self._manager(node, look.order) for node in usable}
@@ -104,109 +90,7 @@ class Placer:
                 silent[asked[ref]] = f"its manager has failed: {words_of(error).splitlines()[0][:300]}"
                 self._forget(asked[ref])
         seen = tuple(msgspec.structs.replace(node, problem=node.problem or silent.get(node.name, "")) for node in nodes)
-        return Looked(seen, self._reserved(groups, nodes), news)
-
-    def _nodes(self, groups: Mapping[str, Any]) -> list[NodeSeen]:
-        """Those that offer slots. Of two by one name the first counts, and the other says why it does not."""
-        used: Counter[str] = Counter()
-        for group in groups.values():
-            for number, ray_id in group["bundles_to_node_id"].items():
-                used[ray_id] += round(group["bundles"][number].get(SLOTS, 0))
-        found: dict[str, NodeSeen] = {}
-        for node in sorted(self._ray.nodes(), key=lambda one: (not one["Alive"], one["NodeID"])):
-            slots = round(node["Resources"].get(SLOTS, 0))
-            labels = dict(node.get("Labels") or {})
-            name = labels.get(NODE_LABEL) or node["NodeManagerHostname"]
-            ray_id = node["NodeID"]
-            seen = NodeSeen(name, ray_id, node["Alive"], slots, used[ray_id], labels)
-            if name not in found:
-                if slots and seen.alive:
-                    found[name] = seen
-            elif seen.alive and slots:
-                problem = f"another node is called `{name}`, too: start it with the label {NODE_LABEL}"
-                found[f"{name}/{ray_id[:8]}"] = msgspec.structs.replace(seen, problem=problem)
-        return list(found.values())
-
-    def _groups(self) -> dict[str, Any]:
-        """Ours and those of others, that have not been removed."""
-        from ray.util.placement_group import placement_group_table
-
-        return {key: one for key, one in placement_group_table().items() if one["state"] != "REMOVED"}
-
-    def _reserved(self, groups: Mapping[str, Any], nodes: list[NodeSeen]) -> tuple[Reserved, ...]:
-        names = {node.ray_id: node.name for node in nodes}
-        found = []
-        for group in groups.values():
-            if group["name"].startswith(self._prefix):
-                name = group["name"].removeprefix(self._prefix)
-                is_made = group["state"] == "CREATED"
-                found.append(Reserved(name, names.get(group["bundles_to_node_id"].get(0, ""), "") if is_made else ""))
-        return tuple(found)
-
-    @property
-    def _prefix(self) -> str:
-        return f"{self._identity}:"
-
-    def _reserve(self, request: Reserve) -> Reservations:
-        """What Ray has no room for stays asked for: that is what an autoscaler sees. It is asked for anew where other
-        nodes are to be avoided than when it was asked for."""
-        groups = self._groups()
-        nodes = self._nodes(groups)
-        had = {one.name: one.node for one in self._reserved(groups, nodes)}
-        mine = Counter(node for node in had.values() if node)
-        full = {name for name, count in mine.items() if request.most and count >= request.most}
-        closed = [node.ray_id for node in nodes if node.name in {*request.avoid, *full}]
-        asked = set()
-        for wish in request.wishes:
-            if had.get(wish.name) and had[wish.name] not in request.avoid:
-                continue
-            selector = _selector(wish, nodes, closed)
-            if wish.name in had and (had[wish.name] or self._asked.get(wish.name) != selector):
-                self._release({wish.name})
-                del had[wish.name]
-            if wish.name not in had and selector is not None:
-                self._ask(wish.name, selector)
-                asked.add(wish.name)
-        granted = self._within(request, self._await_grants(asked, nodes))
-        return Reservations(tuple(Reserved(wish.name, granted.get(wish.name, "")) for wish in request.wishes))
-
-    def _await_grants(self, asked: set[str], nodes: list[NodeSeen]) -> dict[str, str]:
-        give_up_at = SYSTEM_CLOCK.boottime() + GRANT_SECONDS
-        while True:
-            now = {one.name: one.node for one in self._reserved(self._groups(), nodes)}
-            if all(now.get(name) for name in asked) or SYSTEM_CLOCK.boottime() > give_up_at:
-                return now
-            self._pauses.wait(GRANT_SECONDS / 20)
-
-    def _within(self, request: Reserve, granted: dict[str, str]) -> dict[str, str]:
-        """Ray may have granted more on one node than we take there: the last ones are given back."""
-        kept, mine = dict(granted), Counter(node for node in granted.values() if node)
-        for wish in reversed(request.wishes):
-            node = kept.get(wish.name, "")
-            if node and request.most and mine[node] > request.most:
-                self._release({wish.name})
-                mine[node] -= 1
-                kept[wish.name] = ""
-        return kept
-
-    def _ask(self, name: str, selector: dict[str, str]) -> None:
-        from ray.util.placement_group import placement_group
-
-        self._asked[name] = selector
-        selectors = [selector] if selector else None
-        placement_group(
-            [{SLOTS: 1}], name=f"{self._prefix}{name}", lifetime="detached", bundle_label_selector=selectors
-        )
-
-    def _release(self, names: set[str]) -> None:
-        from ray.util.placement_group import get_placement_group, remove_placement_group
-
-        for name in names:
-            self._asked.pop(name, None)
-            try:
-                remove_placement_group(get_placement_group(f"{self._prefix}{name}"))
-            except ValueError:
-                continue  # there is none any more
+        return Looked(seen, self._slots.reserved(groups, nodes), news)
 
     def _manager(self, node: NodeSeen, order: bytes) -> Any:
         """Pinned to this very node of Ray's: one that comes back is another, and gets another manager."""
@@ -266,17 +150,7 @@ class Placer:
                 self._ray.kill(known[0] if known is not None else self._ray.get_actor(name, namespace=NAMESPACE))
 
     def _manager_name(self, node: NodeSeen) -> str:
-        return f"{self._prefix}{node.name}:{node.ray_id[:12]}"
-
-
-def _selector(wish: Wish, nodes: list[NodeSeen], closed: list[str]) -> dict[str, str] | None:
-    """The labels that Ray is to look for; None where only one node would do, and that takes nothing."""
-    near = next((node.ray_id for node in nodes if node.name == wish.near and not node.problem), None)
-    if wish.near and (near is None or near in closed):
-        return None
-    if near is not None:
-        return {**wish.labels, _RAY_ID: near}
-    return {**wish.labels, _RAY_ID: f"!in({','.join(sorted(closed))})"} if closed else dict(wish.labels)
+        return f"{self._slots.prefix}{node.name}:{node.ray_id[:12]}"
 
 
 def read_frame(stream: BinaryIO) -> bytes:
