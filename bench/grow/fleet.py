@@ -23,7 +23,7 @@ from paddock.core.board import Board
 from paddock.core.ids import TaskId
 from paddock.core.tasks.task import Phase
 from paddock.sessions.identity import ProcessIdentity
-from paddock.store.protocol import Store
+from paddock.store.protocol import LogUnavailable
 
 PATIENCE_SECONDS = 1800.0
 LOOK_SECONDS = 0.05
@@ -71,19 +71,19 @@ class MeasuredFleet:
     def words(self) -> str:
         return (self.yard.folder / "daemon.log").read_text(errors="replace")
 
-    @contextlib.contextmanager
-    def board(self) -> Iterator[Callable[[Callable[[Board], bool]], Board]]:
-        """A function that waits for a board of which something holds."""
-        with self.yard.log() as log:
-            yield lambda holds: self._await(log, holds)
-
-    def _await(self, log: Store, holds: Callable[[Board], bool]) -> Board:
+    def await_board(self, holds: Callable[[Board], bool]) -> Board:
+        """A board of which something holds, however busy the server is meanwhile."""
         give_up_at = time.monotonic() + PATIENCE_SECONDS
-        while not holds(board := log.board()):
+        while True:
+            with contextlib.suppress(LogUnavailable), self.yard.log() as log:
+                while not holds(board := log.board()):
+                    if time.monotonic() > give_up_at:
+                        raise RuntimeError(f"{dict(board.counts)}\n{self.words[-3000:]}")
+                    self.pause()
+                return board
             if time.monotonic() > give_up_at:
-                raise RuntimeError(f"{dict(board.counts)}\n{self.words[-3000:]}")
+                raise RuntimeError(f"the log is away\n{self.words[-3000:]}")
             self.pause()
-        return board
 
     def pause(self) -> None:
         """Raises RuntimeError where the daemon has ended."""
@@ -93,8 +93,7 @@ class MeasuredFleet:
 
     def await_delivered(self, count: int) -> None:
         """So many tasks in all wait for approval, and no attempt is live."""
-        with self.board() as wait:
-            wait(lambda board: board.counts.get(Phase.APPROVAL, 0) >= count and not board.live)
+        self.await_board(lambda board: board.counts.get(Phase.APPROVAL, 0) >= count and not board.live)
 
     def await_commits(self, tasks: Sequence[TaskId]) -> None:
         """What they have delivered is in the repository."""
@@ -117,7 +116,7 @@ class MeasuredFleet:
 
     def used(self) -> dict[str, float]:
         """Seconds of processor time so far, by whose they are. Those of agents are in none."""
-        return {whose: sum(map(_seconds, processes)) for whose, processes in self._processes().items()}
+        return {whose: sum(map(seconds_of, processes)) for whose, processes in self._processes().items()}
 
     def megabytes(self) -> dict[str, list[float]]:
         """Of each process, with its share of what it has in common with others."""
@@ -138,7 +137,7 @@ class MeasuredFleet:
             identities = map(ProcessIdentity.from_text, self.ranch.deputies().values())
             found[DEPUTIES] = [psutil.Process(one.pid) for one in identities if one is not None]
             for process in _ray_processes():
-                found[MANAGERS if process.name().startswith("ray::NodeManager") else RAY].append(process)
+                found[MANAGERS if _is_manager(process) else RAY].append(process)
         return found
 
     def close(self) -> None:
@@ -152,7 +151,7 @@ def _command(process: psutil.Process) -> str:
     return ""
 
 
-def _seconds(process: psutil.Process) -> float:
+def seconds_of(process: psutil.Process) -> float:
     """With those of its children that have ended."""
     with contextlib.suppress(psutil.NoSuchProcess):
         spent = process.cpu_times()
@@ -168,6 +167,16 @@ def _megabytes_of(pid: int) -> float:
     with contextlib.suppress(psutil.Error):
         return float(psutil.Process(pid).memory_full_info().pss / 2**20)
     return 0.0
+
+
+def seconds_of_ray() -> float:
+    return sum(map(seconds_of, (one for one in _ray_processes() if not _is_manager(one))))
+
+
+def _is_manager(process: psutil.Process) -> bool:
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return process.name().startswith("ray::NodeManager")
+    return False
 
 
 def _ray_processes() -> list[psutil.Process]:
@@ -228,8 +237,11 @@ def open_place() -> Iterator[Place]:
 
 
 @contextlib.contextmanager
-def open_cluster(place: Place, slots: Iterable[int]) -> Iterator[RayCluster]:
-    """Nodes `n1`, `n2` … with so many slots each."""
+def open_cluster(place: Place, slots: Iterable[int], given: RayCluster | None = None) -> Iterator[RayCluster]:
+    """Nodes `n1`, `n2` … with so many slots each; or the one that is `given`."""
+    if given is not None:
+        yield given
+        return
     home = Path(tempfile.mkdtemp(dir=place.folder))
     cluster = RayCluster(clean_environment(home))
     try:

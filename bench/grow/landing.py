@@ -10,6 +10,7 @@ for. Writes bench/out/grow_landing.json. `--quick` is 6 branches with 2 slots an
 import argparse
 import subprocess
 import sys
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -107,25 +108,33 @@ def landing_lines(landings: list[Landing]) -> list[Line]:
     return lines
 
 
+def measure(
+    place: Place, slots: Collection[int] | None = None, seed: int = 1, *, quick: bool, given: RayCluster | None = None
+) -> bool:
+    """Whether nothing landed that should not, and no goal was missed. `slots` are the rounds; None: all."""
+    rounds = [one for one in (QUICK if quick else FULL) if slots is None or one.slots in slots]
+    landings = []
+    with open_cluster(place, [-(-rounds[-1].slots // NODES)] * NODES, given) as cluster:
+        for one in rounds:
+            landings.append(land(place, cluster, one, seed))
+            print(f"{told(landings[-1].real)}, on {landings[-1].nodes} nodes", flush=True)
+            for complaint in landings[-1].real.complaints[:5]:
+                print(f"  {complaint}", flush=True)
+    lines = landing_lines(landings)
+    print_table(f"landing with CI on nodes{' (quick)' if quick else ''}", lines)
+    print(f"\n{write_json('grow_landing-quick' if quick else 'grow_landing', lines)}")
+    sound = all(one.real.sound for one in landings)
+    return sound and (quick or all(line.met is not False for line in lines))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--slots", type=int, nargs="+", help="only these of the rounds")
     options = parser.parse_args()
-    rounds = [one for one in (QUICK if options.quick else FULL) if options.slots is None or one.slots in options.slots]
-    landings = []
-    with open_place() as place, open_cluster(place, [-(-rounds[-1].slots // NODES)] * NODES) as cluster:
-        for one in rounds:
-            landings.append(land(place, cluster, one, options.seed))
-            print(f"{told(landings[-1].real)}, on {landings[-1].nodes} nodes", flush=True)
-            for complaint in landings[-1].real.complaints[:5]:
-                print(f"  {complaint}", flush=True)
-    lines = landing_lines(landings)
-    print_table(f"landing with CI on nodes{' (quick)' if options.quick else ''}", lines)
-    print(f"\n{write_json('grow_landing-quick' if options.quick else 'grow_landing', lines)}")
-    sound = all(one.real.sound for one in landings)
-    return 0 if sound and (options.quick or all(line.met is not False for line in lines)) else 1
+    with open_place() as place:
+        return 0 if measure(place, options.slots, options.seed, quick=options.quick) else 1
 
 
 if __name__ == "__main__":

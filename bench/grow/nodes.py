@@ -18,6 +18,9 @@ from tests.fleet.yard import commit, play, write
 from tests.nodes.ranch import RayCluster
 
 from bench.grow.fleet import OURS, POSTGRES, RAY, MeasuredFleet, Place, open_cluster, open_place
+from bench.grow.journeys import FULL as JOURNEYS
+from bench.grow.journeys import QUICK as SMALL_JOURNEYS
+from bench.grow.journeys import journey_lines
 from bench.measure import Line, print_table, write_json
 from paddock.core.events import AttemptEnded, AttemptStarted, Record, TaskAdded
 from paddock.core.ids import TaskId
@@ -123,10 +126,10 @@ def overhead_lines(found: dict[str, list[Overhead]]) -> list[Line]:
     return lines
 
 
-def measure_scaling(place: Place, sizes: Sizes) -> dict[int, list[float]]:
+def measure_scaling(place: Place, sizes: Sizes, given: RayCluster | None) -> dict[int, list[float]]:
     """Attempts a second on the first so many nodes, the others being drained; they take turns."""
     found: dict[int, list[float]] = {count: [] for count in sizes.nodes}
-    with open_cluster(place, [sizes.sleepers] * max(sizes.nodes)) as cluster:
+    with open_cluster(place, [sizes.sleepers] * max(sizes.nodes), given) as cluster:
         names = list(cluster.nodes)
         for _ in range(sizes.scalings):
             for count in sizes.nodes:
@@ -167,14 +170,14 @@ def scaling_lines(found: dict[int, list[float]], sizes: Sizes) -> list[Line]:
     return lines
 
 
-def main() -> int:
-    quick = "--quick" in sys.argv[1:]
+def measure(place: Place, *, quick: bool, given: RayCluster | None = None) -> bool:
+    """Whether no goal was missed. A cluster that is `given` plays all."""
     sizes = QUICK if quick else FULL
-    with open_place() as place:
-        with open_cluster(place, [sizes.slots]) as cluster:
-            overhead = measure_overhead(place, cluster, sizes)
-        scaling = measure_scaling(place, sizes)
-    lines = [*overhead_lines(overhead), *scaling_lines(scaling, sizes)]
+    with open_cluster(place, [sizes.slots], given) as cluster:
+        overhead = measure_overhead(place, cluster, sizes)
+        journeys = journey_lines(place, cluster, SMALL_JOURNEYS if quick else JOURNEYS)
+    scaling = measure_scaling(place, sizes, given)
+    lines = [*overhead_lines(overhead), *journeys, *scaling_lines(scaling, sizes)]
     print_table(f"agents on Ray nodes{' (quick)' if quick else ''}", lines)
     spread = {
         "ours_ms": {name: [round(1000 * run.ours, 1) for run in runs] for name, runs in overhead.items()},
@@ -186,7 +189,12 @@ def main() -> int:
         },
     }
     print(f"\n{spread}\n{write_json('grow_nodes-quick' if quick else 'grow_nodes', lines, spread=spread)}")
-    return 0 if quick or all(line.met is not False for line in lines) else 1
+    return quick or all(line.met is not False for line in lines)
+
+
+def main() -> int:
+    with open_place() as place:
+        return 0 if measure(place, quick="--quick" in sys.argv[1:]) else 1
 
 
 if __name__ == "__main__":

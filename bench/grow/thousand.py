@@ -32,6 +32,7 @@ from paddock.core.events import AttemptEnded
 from paddock.core.tasks.vocabulary import Outcome
 
 NODES = 4
+MOST = 250 * NODES
 AGENT_MB = 9.0
 """With its fence and its tool; measured: 7."""
 SPARE_MB = 3000.0
@@ -115,8 +116,7 @@ def measure_crowd(place: Place, cluster: RayCluster, agents: int, watch_seconds:
         stages = Stages(fleet)
         names = fleet.yard.add_all([{"brief": gate.brief(number)} for number in range(agents)])
         gate.await_all(agents, fleet)
-        with fleet.board() as wait:
-            wait(lambda board: len(board.live) == agents)
+        fleet.await_board(lambda board: len(board.live) == agents)
         starting = stages.end()
         memory, agents_mb = fleet.megabytes(), fleet.agents_megabytes()
         stages.end()
@@ -182,21 +182,26 @@ def what_fits(wanted: int) -> int:
     return max(NODES, min(wanted, int(free / AGENT_MB)))
 
 
+def measure(place: Place, wanted: int = MOST, *, quick: bool, given: RayCluster | None = None) -> bool:
+    """Whether all has arrived."""
+    agents = 2 if quick else what_fits(wanted)
+    if not quick and agents < wanted:
+        print(f"the free memory is enough for {agents} agents", file=sys.stderr)
+    with open_cluster(place, [-(-agents // NODES)] * NODES, given) as cluster:
+        crowd = measure_crowd(place, cluster, agents, 0.1 if quick else WATCH_SECONDS)
+    lines = crowd_lines(crowd)
+    print_table(f"many agents at once{' (quick)' if quick else ''}", lines)
+    print(f"\n{dict(crowd.outcomes)}\n{write_json('grow_thousand-quick' if quick else 'grow_thousand', lines)}")
+    return all(line.met is not False for line in lines)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--agents", type=int, default=250 * NODES)
+    parser.add_argument("--agents", type=int, default=MOST)
     options = parser.parse_args()
-    agents = 2 if options.quick else what_fits(options.agents)
-    if not options.quick and agents < options.agents:
-        print(f"the free memory is enough for {agents} agents", file=sys.stderr)
-    slots = [agents] if options.quick else [-(-agents // NODES)] * NODES
-    with open_place() as place, open_cluster(place, slots) as cluster:
-        crowd = measure_crowd(place, cluster, agents, 0.1 if options.quick else WATCH_SECONDS)
-    lines = crowd_lines(crowd)
-    print_table(f"many agents at once{' (quick)' if options.quick else ''}", lines)
-    print(f"\n{dict(crowd.outcomes)}\n{write_json('grow_thousand-quick' if options.quick else 'grow_thousand', lines)}")
-    return 0 if all(line.met is not False for line in lines) else 1
+    with open_place() as place:
+        return 0 if measure(place, options.agents, quick=options.quick) else 1
 
 
 if __name__ == "__main__":

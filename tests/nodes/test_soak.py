@@ -97,8 +97,8 @@ def test_a_hundred_agents_land_once_each_whatever_fails(
     assert sorted(files) == sorted({"README.md", "paddock.toml", *(f"f{number}.txt" for number in range(AGENTS))})
     assert all(yard.git("show", f"main:f{number}.txt") == str(number) for number in range(AGENTS))
     assert landed() == AGENTS
-    merges = [line.split()[1] for line in yard.git("log", "--first-parent", "--format=%s", "main").splitlines()[:-1]]
-    assert sorted(merges) == sorted(f"t{number}:" for number in range(1, AGENTS + 1)), "each has landed once"
+    added = yard.git("log", "--no-merges", "--format=", "--name-only", "main").split()
+    assert max(Counter(added).values()) == 1, "something has landed twice"
     begun = Counter(line.rpartition(":")[2] for line in notes.read_text().split())
     assert max(begun.values()) == 1, f"a turn was run twice under one lease: {begun.most_common(3)}"
     assert "damaged" not in yard.paddock("log", "verify")
