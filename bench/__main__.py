@@ -25,7 +25,7 @@ SUITES = {
     "terminal": "bench.terminal",
     "talk": "bench.talk",
     "insight": "bench.insight",
-    "grow": "bench.grow.log",
+    "grow": "bench.grow",
 }
 _AsWritten = argparse.RawDescriptionHelpFormatter
 
