@@ -8,8 +8,9 @@ import pytest
 
 from paddock.core.ids import AttemptId
 from paddock.core.tasks.task import Attempt
-from paddock.fleet.nodes.exchange import CommitsGone, CommitsStuck, Exchange
-from paddock.fleet.nodes.refs import work_ref
+from paddock.fleet.clock import SYSTEM_CLOCK
+from paddock.fleet.nodes.exchange import FRESH_SECONDS, CommitsGone, CommitsStuck, Exchange
+from paddock.fleet.nodes.refs import start_ref, work_ref
 from paddock.git.landing.held import delivery_ref
 from paddock.git.repo import discover
 from tests.fleet.yard import clean_environment
@@ -85,3 +86,36 @@ def test_a_remote_that_is_away_is_told_of_when_something_is_collected(remote: Re
     remote.exchange.fetch([attempt])
     with pytest.raises(CommitsStuck, match=r"the commits of t1\.1 cannot be fetched from `origin`"):
         remote.exchange.collect(attempt, attempt.head)
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("https://ana:t0ken@git.example.com/team/app.git", "https://git.example.com/team/app.git"),
+        ("https://gh_t0ken@git.example.com/app.git", "https://git.example.com/app.git"),
+        ("https://a:p@ss@git.example.com/app.git", "https://git.example.com/app.git"),
+        ("https://git.example.com/a@b.git", "https://git.example.com/a@b.git"),
+        ("git@git.example.com:team/app.git", "git@git.example.com:team/app.git"),
+        ("ssh://git@git.example.com/app.git", "ssh://git@git.example.com/app.git"),
+    ],
+)
+def test_nodes_are_told_of_the_remote_and_of_no_token(remote: Remote, url: str, told: str) -> None:
+    remote.git("-C", "app", "remote", "set-url", "origin", url)
+    assert Exchange(discover(remote.folder / "app"), "origin", IDENTITY).url() == told
+
+
+def test_a_remote_beside_the_repository_is_told_by_its_place(remote: Remote) -> None:
+    remote.git("-C", "app", "remote", "set-url", "origin", "../origin.git")
+    assert Exchange(discover(remote.folder / "app"), "origin", IDENTITY).url() == str(remote.folder / "origin.git")
+
+
+def test_what_is_needed_or_was_given_a_moment_ago_stays_on_the_remote(remote: Remote) -> None:
+    kept, settled = remote.deliver(1), remote.deliver(2)
+    remote.exchange.publish([remote.base])
+    now = SYSTEM_CLOCK.now()
+    remote.exchange.tidy({work_ref(IDENTITY, kept.id)}, now)
+    refs = remote.git("-C", "origin.git", "for-each-ref", "--format=%(refname)", "refs/paddock").splitlines()
+    assert sorted(refs) == sorted([work_ref(IDENTITY, kept.id), start_ref(IDENTITY, remote.base)]), settled.id
+    remote.exchange.tidy({work_ref(IDENTITY, kept.id)}, now + 2 * FRESH_SECONDS)
+    refs = remote.git("-C", "origin.git", "for-each-ref", "--format=%(refname)", "refs/paddock").splitlines()
+    assert refs == [work_ref(IDENTITY, kept.id)]

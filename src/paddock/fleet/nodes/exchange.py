@@ -1,5 +1,6 @@
 """The daemon's side of the git remote: what nodes are to begin at goes there, and what they have made comes back."""
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
@@ -17,6 +18,7 @@ TALK_SECONDS = 300.0
 FRESH_SECONDS = 3600.0
 MOST_AT_ONCE = 200
 NO_SUCH_REF = "couldn't find remote ref"
+_LOGIN = re.compile(r"^(https?://)[^/]*@")
 _FETCHED = "refs/paddock/fetched/nodes"
 _FETCH = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules")
 
@@ -44,7 +46,7 @@ class Exchange:
     _guard: Lock = field(default_factory=Lock, init=False)
 
     def url(self) -> str:
-        """Where nodes talk to. Raises PaddockError where there is no such remote."""
+        """Where nodes talk to, without a login: they have their own. Raises PaddockError where there is no remote."""
         url = self.repo.config(f"remote.{self.remote}.url")
         if not url:
             raise PaddockError(
@@ -53,7 +55,7 @@ class Exchange:
             )
         if "://" not in url and ":" not in url and not url.startswith("/"):
             return str(((self.repo.main or self.repo.common_dir) / url).resolve())
-        return url
+        return _LOGIN.sub(r"\1", url)
 
     def publish(self, starts: Iterable[str], main: str = "") -> None:
         """Has the remote hold these, so that nodes can begin there. What it was given before costs nothing. `main` is
