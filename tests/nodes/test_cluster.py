@@ -1,8 +1,11 @@
 """Whole fleets whose agents, and CI runs, are on the nodes of a real Ray cluster."""
 
+from pathlib import Path
+
 from paddock.core.events import AttemptStarted
 from paddock.core.merge.events import RunStarted
 from paddock.core.tasks.task import Phase
+from paddock.fleet.nodes.turn_files import GROWING, SMALL
 from tests.fleet.yard import Yard, commit, play, write
 from tests.nodes.conftest import MakeRanch
 from tests.nodes.herd import NODES
@@ -13,6 +16,16 @@ ALL = {"n1", "n2", "n3"}
 
 def hosts_of(yard: Yard, kind: type[AttemptStarted | RunStarted]) -> set[str]:
     return {record.event.host for record in yard.records(kind) if isinstance(record.event, kind)}
+
+
+def assert_copied(ranch: Ranch, folder: Path) -> None:
+    """All output is here that is on whichever node had it, however short a time it took."""
+    [there] = ranch.root.glob(f"*/*/app/.git/{folder.relative_to(ranch.yard.top / '.git')}")
+    written = {path.name: path.read_bytes() for path in there.iterdir() if path.name.endswith((*GROWING, *SMALL))}
+    assert any(name.endswith(".exit") for name in written)
+    assert {name: (folder / name).read_bytes() for name, content in written.items() if content} == {
+        name: content for name, content in written.items() if content
+    }
 
 
 def test_agents_work_on_all_nodes_and_their_commits_come_back(ranch: Ranch) -> None:
@@ -26,6 +39,7 @@ def test_agents_work_on_all_nodes_and_their_commits_come_back(ranch: Ranch) -> N
         head = board.task(name).head
         assert head is not None
         assert yard.git("show", f"{head}:f{int(name[1:]) - 1}.txt") == "hello"
+        assert_copied(ranch, yard.attempt_folder(f"{name}.1"))
 
 
 def test_ci_runs_on_nodes_land_what_passes_and_bounce_what_fails(make_ranch: MakeRanch) -> None:
@@ -46,6 +60,9 @@ def test_ci_runs_on_nodes_land_what_passes_and_bounce_what_fails(make_ranch: Mak
     assert "bad.txt" not in yard.git("ls-tree", "--name-only", "main")
     assert hosts_of(yard, RunStarted) <= ALL
     assert not ranch.processes()
+    for run in board.queue.ended.values():
+        if run.reused is None and run.exit is not None:
+            assert_copied(ranch, yard.runs_folder / run.id)
 
 
 def test_a_daemon_outside_of_the_cluster_places_agents_through_its_gate(

@@ -14,7 +14,7 @@ import msgspec
 
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
-from paddock.core.ids import AttemptId, TaskId, task_of
+from paddock.core.ids import RUN_OWNER, AttemptId, TaskId, attempt_id, task_of
 from paddock.core.intent.tasks import stop_tasks
 from paddock.core.lead import Succeeded
 from paddock.core.nodes.labels import OS
@@ -44,6 +44,7 @@ LOOK_SECONDS = 1.0
 QUIET_SECONDS = 5.0
 TIDY_SECONDS = 600.0
 DISMISS_SECONDS = 5.0
+LAST_COPY_SECONDS, COPY_AGAIN_SECONDS = 5.0, 0.1
 LOOKING = "asking the nodes"
 COLLECTING = "fetching what nodes have made"
 TIDYING = "removing refs that nodes need no more"
@@ -83,6 +84,7 @@ class NodeDirector:
         return hosts, why
 
     async def host_of_run(self, run: str) -> Host | None:
+        self._copies.expect([f"{RUN_OWNER}{run}"])
         return await self.placement.host_of_run(run)
 
     async def send_beginnings(
@@ -94,6 +96,7 @@ class NodeDirector:
         await asyncio.to_thread(self.exchange.publish, starts, main)
         if self._uncollected is not None:
             self._uncollected.update(names)
+        self._copies.expect(attempt_id(name, board.task(name).newest + 1) for name in names)
         checkpoint("nodes.published")
 
     async def send(self, commits: Iterable[str]) -> None:
@@ -147,6 +150,7 @@ class NodeDirector:
 
     async def keep(self) -> None:
         """For ever."""
+        self._copies.expect(_without_copy(self.site, self.ledger.board))
         try:
             while True:
                 again = await self.troubles.attempt(LOOKING, self._look)
@@ -162,10 +166,18 @@ class NodeDirector:
         """Nodes with nothing to do are told that nobody will ask them."""
         with suppress(PaddockError, Succeeded):
             self.site.lead.require()
+            await self._copy_the_rest()
             await self.placement.release_unused(self.ledger.board, leaving=True)
             if not self.is_busy(self.ledger.board):
                 await self.cluster.ask(Dismiss(), DISMISS_SECONDS)
         await self.cluster.close()
+
+    async def _copy_the_rest(self) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LAST_COPY_SECONDS):
+                board = self.ledger.board
+                while not await self._copies.copy(self.live(board), board):
+                    await asyncio.sleep(COPY_AGAIN_SECONDS)
 
     async def _look(self) -> float | None:
         board = self.ledger.board
@@ -218,6 +230,12 @@ def _still_live(board: Board, names: Iterable[TaskId]) -> list[TaskId]:
 
 def _is_on_node(attempt: Attempt) -> bool:
     return node_of(attempt.host_id) is not None
+
+
+def _without_copy(site: Site, board: Board) -> list[AttemptId]:
+    """What has ended on nodes while no daemon copied it, of tasks that are still open."""
+    attempts = (one for name in board.open for one in board.tasks[name].attempts[-2:] if _is_on_node(one))
+    return [one.id for one in attempts if not (site.owner_folder(one.id) / f"turn-{one.turn}.exit").exists()]
 
 
 def _delivered_on_nodes(task: Task) -> list[Attempt]:
