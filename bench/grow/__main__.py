@@ -15,7 +15,7 @@ from bench.grow.fleet import open_cluster, open_place
 def main() -> int:
     log.main()
     if "--quick" in sys.argv[1:]:
-        with open_place() as place, open_cluster(place, [2, 2]) as cluster:
+        with open_place() as place, open_cluster(place, [2]) as cluster:
             parts = [part.measure(place, quick=True, given=cluster) for part in (nodes, thousand, landing)]
     else:
         with open_place() as place:
