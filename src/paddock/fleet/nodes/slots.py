@@ -1,11 +1,14 @@
 """Slots of Ray's nodes for attempts and CI runs: each is a placement group that bears the name of what it is kept for.
 
 A group that Ray cannot place yet stays asked for: that is what an autoscaler sees.
+
+Ray keeps every group that there ever was, and tells of all of them or of one. So all are read for a small share of the
+time only, however many attempts a cluster has seen; what is asked for and given back here is known without.
 """
 
 from collections import Counter
-from collections.abc import Mapping
-from threading import Event, Lock
+from collections.abc import Collection, Mapping
+from threading import Event, Lock, RLock
 from typing import Any
 
 import msgspec
@@ -17,6 +20,11 @@ SLOTS = "agent_slots"
 NODE_LABEL = "paddock-node"
 GRANT_SECONDS = 0.3
 """So long a request waits for slots that are free right now: Ray grants them in a few milliseconds."""
+READING_SHARE = 0.05
+"""Of the time, for reading all groups."""
+MOST_BY_NAME = 16
+"""So many groups are looked at one by one rather than with all others."""
+_REMOVED = "REMOVED"
 _RAY_ID = "ray.io/node-id"
 
 
@@ -27,6 +35,10 @@ class SlotBook:
         self._ray = ray
         self.prefix = f"{identity}:"
         self._asked: dict[str, dict[str, str]] = {}
+        self._made: dict[str, Any] = {}
+        self._rows: dict[str, Any] = {}
+        self._read_at = float("-inf")
+        self._guard = RLock()
         self._reserving = Lock()
         self._pauses = Event()
 
@@ -52,10 +64,31 @@ class SlotBook:
         return list(found.values())
 
     def groups(self) -> dict[str, Any]:
-        """Ours and those of others, that have not been removed."""
+        """Ours and those of others, that have not been removed. What others have is as it was a moment ago."""
+        with self._guard:
+            if SYSTEM_CLOCK.boottime() >= self._read_at:
+                self._read()
+            return dict(self._rows)
+
+    def _read(self) -> None:
         from ray.util.placement_group import placement_group_table
 
-        return {key: one for key, one in placement_group_table().items() if one["state"] != "REMOVED"}
+        began = SYSTEM_CLOCK.boottime()
+        self._rows = {key: one for key, one in placement_group_table().items() if one["state"] != _REMOVED}
+        ended = SYSTEM_CLOCK.boottime()
+        self._read_at = ended + (ended - began) / READING_SHARE
+
+    def _look_at(self, names: Collection[str]) -> None:
+        from ray.util.placement_group import placement_group_table
+
+        with self._guard:
+            if len(names) > MOST_BY_NAME:
+                self._read()
+                return
+            for made in (self._made[name] for name in names if name in self._made):
+                row = placement_group_table(made)
+                if row and row["state"] != _REMOVED:
+                    self._rows[row["placement_group_id"]] = row
 
     def reserved(self, groups: Mapping[str, Any], nodes: list[NodeSeen]) -> tuple[Reserved, ...]:
         names = {node.ray_id: node.name for node in nodes}
@@ -97,6 +130,7 @@ class SlotBook:
     def _await_grants(self, asked: set[str], nodes: list[NodeSeen]) -> dict[str, str]:
         give_up_at = SYSTEM_CLOCK.boottime() + GRANT_SECONDS
         while True:
+            self._look_at(asked)
             now = {one.name: one.node for one in self.reserved(self.groups(), nodes)}
             if all(now.get(name) for name in asked) or SYSTEM_CLOCK.boottime() > give_up_at:
                 return now
@@ -116,19 +150,25 @@ class SlotBook:
     def _ask(self, name: str, selector: dict[str, str]) -> None:
         from ray.util.placement_group import placement_group
 
-        self._asked[name] = selector
-        selectors = [selector] if selector else None
-        placement_group([{SLOTS: 1}], name=f"{self.prefix}{name}", lifetime="detached", bundle_label_selector=selectors)
+        selectors, full_name = [selector] if selector else None, f"{self.prefix}{name}"
+        with self._guard:
+            made = placement_group([{SLOTS: 1}], name=full_name, lifetime="detached", bundle_label_selector=selectors)
+            self._asked[name], self._made[name] = selector, made
+            self._rows[made.id.hex()] = {"name": full_name, "state": "PENDING", "bundles_to_node_id": {}, "bundles": {}}
 
     def release(self, names: set[str]) -> None:
         from ray.util.placement_group import get_placement_group, remove_placement_group
 
-        for name in names:
-            self._asked.pop(name, None)
-            try:
-                remove_placement_group(get_placement_group(f"{self.prefix}{name}"))
-            except ValueError:
-                continue  # there is none any more
+        gone = {f"{self.prefix}{name}" for name in names}
+        with self._guard:
+            self._rows = {key: one for key, one in self._rows.items() if one["name"] not in gone}
+            for name in names:
+                self._asked.pop(name, None)
+                self._made.pop(name, None)
+                try:
+                    remove_placement_group(get_placement_group(f"{self.prefix}{name}"))
+                except ValueError:
+                    continue  # there is none any more
 
 
 def _selector(wish: Wish, nodes: list[NodeSeen], closed: list[str]) -> dict[str, str] | None:
