@@ -29,42 +29,54 @@ _LINE = "x" * 999
 
 @dataclass(frozen=True, slots=True)
 class Journeys:
-    """`repeats` of each; `loud` agents print so many megabytes each."""
+    """`repeats` of each, of slots also after `former` others; `loud` agents print so many megabytes each."""
 
     repeats: int
+    former: int
     loud: int
     megabytes: int
 
 
-FULL = Journeys(40, 4, 16)
-QUICK = Journeys(2, 1, 1)
+FULL = Journeys(40, 1000, 4, 16)
+QUICK = Journeys(2, 2, 1, 1)
 
 
 def journey_lines(place: Place, cluster: RayCluster, sizes: Journeys) -> list[Line]:
     with place.fleet(cluster) as fleet:
         assert fleet.ranch is not None
-        slots = asyncio.run(_slots(fleet.ranch, cluster, sizes.repeats))
+        slots = asyncio.run(_slots(fleet.ranch, cluster, sizes))
         commits = _commits(fleet.ranch, sizes.repeats)
     return [*slots, *commits, *_copies(place, cluster, sizes)]
 
 
-async def _slots(ranch: Ranch, cluster: RayCluster, repeats: int) -> list[Line]:
+async def _slots(ranch: Ranch, cluster: RayCluster, sizes: Journeys) -> list[Line]:
     """Reserved and given back, one after the other, by a placer that has nothing else to do."""
     line = Cluster(cluster.address, "bench", ranch.yard.folder)
     try:
         await _reserve(line, "warm.1")
-        [placer] = [one for one in psutil.Process().children() if "paddock.fleet.nodes.placer" in one.cmdline()]
-        used, ray, waits = seconds_of(placer), seconds_of_ray(), []
-        for number in range(repeats):
-            waits.append(await _reserve(line, f"t{number}.1"))
-        used, ray = seconds_of(placer) - used, seconds_of_ray() - ray
+        first = await _rounds(line, "first", sizes.repeats)
+        for number in range(sizes.former):
+            await _reserve(line, f"former{number}.1")
+        later = await _rounds(line, "later", sizes.repeats)
     finally:
         await line.close()
+    names = ("a slot: until it is granted", "a slot, reserved and given back: placer", "the same: Ray")
     return [
-        Line("a slot: until it is granted", 1000 * median(waits), "ms"),
-        Line("a slot, reserved and given back: placer", 1000 * used / repeats, "ms"),
-        Line("a slot, reserved and given back: Ray", 1000 * ray / repeats, "ms"),
+        *(Line(name, value, "ms") for name, value in zip(names, first, strict=True)),
+        *(
+            Line(f"{name}, after {sizes.former} others", value, "ms", "the first", before or None)
+            for name, value, before in zip(names, later, first, strict=True)
+        ),
     ]
+
+
+async def _rounds(line: Cluster, name: str, repeats: int) -> tuple[float, float, float]:
+    """Milliseconds: the wait, and the processor time of the placer and of Ray."""
+    [placer] = [one for one in psutil.Process().children() if "paddock.fleet.nodes.placer" in one.cmdline()]
+    used, ray = seconds_of(placer), seconds_of_ray()
+    waits = [await _reserve(line, f"{name}{number}.1") for number in range(repeats)]
+    used, ray = seconds_of(placer) - used, seconds_of_ray() - ray
+    return 1000 * median(waits), 1000 * used / repeats, 1000 * ray / repeats
 
 
 async def _reserve(line: Cluster, name: str) -> float:
@@ -86,6 +98,7 @@ def _commits(ranch: Ranch, repeats: int) -> list[Line]:
     order = NodeOrder("bench", "app", "origin", str(ranch.origin), "main", str(ranch.root), {}, (), {}, 60.0)
     mirror = Mirror(open_mirror(yard.folder / "mirror", order), order)
     starts = [_commit(yard.git, number) for number in range(repeats)]
+    exchange.publish((), yard.git("rev-parse", "main"))
     return [
         *_journey("a beginning: to the remote", lambda number: exchange.publish([starts[number]]), repeats),
         *_journey("a beginning: from there to a node", lambda number: mirror.require(starts[number]), repeats),
