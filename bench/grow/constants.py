@@ -39,6 +39,7 @@ FLEET_RUN = "160 against 40 scripted attempts on two Ray nodes, log in PostgreSQ
 IDLE_RUN = "60 silent agents on two Ray nodes"
 GROUPS_RUN = "2,000 placement groups on four Ray nodes"
 COSTS = "`python -m bench.grow.costs`"
+NODES = "`python -m bench.grow.nodes`"
 LOCAL_RUN = "60 scripted tasks from `paddock add` to landed, CI `true`, on one machine"
 
 # The work. Yours differs: change these first.
@@ -86,12 +87,11 @@ AGENT_MB = measured("an agent, `claude`, before it has done anything", 218, "MB"
 AGENTS_PER_CORE = measured("real agent CLIs that a core bears", 6, "", "about a dozen on two cores")
 
 # Ray.
-GROUP_SECONDS = measured("the placer's part of a slot reserved and released", 0.8e-3, "s", GROUPS_RUN)
-TABLE_SECONDS = measured("the placer's look at all slots, per slot in use", 18.5e-6, "s", GROUPS_RUN)
+GROUP_SECONDS = measured("the placer's part of a slot reserved and released", 2.75e-3, "s", NODES)
+TABLE_SECONDS = measured("the placer's look at all slots, per slot there ever was", 18.5e-6, "s", GROUPS_RUN)
+READING_SHARE = measured("share of the placer's time for such looks, at most", 0.05, "", "`fleet/nodes/slots.py`")
 GCS_GROUP_SECONDS = measured("Ray's control store, per slot reserved", 0.54e-3, "s", GROUPS_RUN)
 GCS_TABLE_SECONDS = measured("Ray's control store, per slot looked at", 8.5e-6, "s", GROUPS_RUN)
-LOOKS_PER_SECOND = measured("looks at the nodes", 1, "/s", "`fleet/nodes/director.py`")
-DISPATCHES_PER_SECOND = assumed("rounds that place attempts, at most", 4, "/s", "a full fleet looks that often")
 PLACER_SECONDS_PER_MB = measured("the placer's part of a copied MB", 3.4e-3, "s", "32 MB from a node")
 
 # The git remote.

@@ -84,11 +84,6 @@ class Load:
     def megabytes(self) -> float:
         return self.agents * of.TRANSCRIPT_BYTES_PER_SECOND / 1e6
 
-    @property
-    def looks(self) -> float:
-        """Looks at all reserved slots: one for the nodes' news, and two whenever attempts are placed."""
-        return of.LOOKS_PER_SECOND + 2 * min(self.attempts, of.DISPATCHES_PER_SECOND)
-
 
 Use = Callable[[Load], float]
 
@@ -156,12 +151,13 @@ def daemon_git(load: Load) -> float:
 
 
 def placer(load: Load) -> float:
-    placing = load.attempts * of.GROUP_SECONDS + load.looks * load.agents * of.TABLE_SECONDS
-    return placing + load.megabytes * of.PLACER_SECONDS_PER_MB
+    """Of a cluster that has seen many attempts: Ray tells of all their slots, so reading takes what it may."""
+    return load.attempts * of.GROUP_SECONDS + of.READING_SHARE + load.megabytes * of.PLACER_SECONDS_PER_MB
 
 
 def control_store(load: Load) -> float:
-    return load.attempts * of.GCS_GROUP_SECONDS + load.looks * load.agents * of.GCS_TABLE_SECONDS
+    """Reading is its part of what the placer waits for then."""
+    return load.attempts * of.GCS_GROUP_SECONDS + of.READING_SHARE * of.GCS_TABLE_SECONDS / of.TABLE_SECONDS
 
 
 def deputy(load: Load) -> float:

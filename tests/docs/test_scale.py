@@ -21,7 +21,7 @@ from bench.grow.model import (
 )
 
 from paddock.fleet.ledger import RENEW_SECONDS
-from paddock.fleet.nodes.director import LOOK_SECONDS
+from paddock.fleet.nodes.slots import READING_SHARE
 
 PAGE_TEXT = PAGE.read_text()
 
@@ -39,8 +39,7 @@ def test_the_page_names_what_is_full_first() -> None:
     assert (first.name, second.name, third.name) == ("people who approve", "merge queue", "provider's account")
     assert (round(first.full_at(TODAY), -1), round(second.full_at(TODAY))) == (30, 46)
     limits = {one.name: round(one.full_at(TODAY), -2) for one in RESOURCES if math.isfinite(one.full_at(TODAY))}
-    assert f"its placer is full at {limits['placer']:,.0f}" in PAGE_TEXT
-    assert f"its daemon at {limits['daemon: its one thread']:,.0f}" in PAGE_TEXT
+    assert f"its daemon is full at {limits['daemon: its one thread']:,.0f}" in PAGE_TEXT
 
 
 @pytest.mark.parametrize(("shape", "size"), [(TODAY, 10), (A_THOUSAND, 1_000), (TEN_THOUSAND, 10_000)])
@@ -73,7 +72,7 @@ def test_everything_that_is_chosen_makes_a_difference(name: str) -> None:
 
 
 def test_what_the_code_says_is_what_the_model_counts_with() -> None:
-    assert (constants.RENEWAL_SECONDS, 1 / constants.LOOKS_PER_SECOND) == (RENEW_SECONDS, LOOK_SECONDS)
+    assert (constants.RENEWAL_SECONDS, constants.READING_SHARE) == (RENEW_SECONDS, READING_SHARE)
 
 
 def test_an_event_is_counted_for_everything_that_a_landed_task_records() -> None:
