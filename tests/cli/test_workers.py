@@ -18,6 +18,7 @@ from tests.cli.test_lease import begin_attempt
 
 ARGUMENTS = {
     "drain": ("n1",),
+    "group forget": ("app",),
     "plan": ("goal",),
     "reject": ("t1", "-m", "no"),
     "fork": ("t1", "x"),
