@@ -166,16 +166,16 @@ class NodeDirector:
         """Nodes with nothing to do are told that nobody will ask them."""
         with suppress(PaddockError, Succeeded):
             self.site.lead.require()
-            await self._copy_the_rest()
-            await self.placement.release_unused(self.ledger.board, leaving=True)
-            if not self.is_busy(self.ledger.board):
+            board = self.ledger.read()  # what has ended in the meantime leaves nothing behind
+            await self._copy_the_rest(board)
+            await self.placement.release_unused(board, leaving=True)
+            if not self.is_busy(board):
                 await self.cluster.ask(Dismiss(), DISMISS_SECONDS)
         await self.cluster.close()
 
-    async def _copy_the_rest(self) -> None:
+    async def _copy_the_rest(self, board: Board) -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(LAST_COPY_SECONDS):
-                board = self.ledger.board
                 while not await self._copies.copy(self.live(board), board):
                     await asyncio.sleep(COPY_AGAIN_SECONDS)
 
