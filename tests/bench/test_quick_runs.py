@@ -17,9 +17,17 @@ ROOT = Path(__file__).parents[2]
 PATIENCE_SECONDS = 240.0
 
 
-@pytest.mark.parametrize("name", [name for name in SUITES if name not in ("admission-real", "web")])
+GROW = pytest.param("grow", marks=pytest.mark.slow)
+"""A cluster of its own, on which agents work for most of a minute."""
+
+
+@pytest.mark.parametrize("name", [*(one for one in SUITES if one not in ("admission-real", "web", "grow")), GROW])
 def test_a_quick_run_ends_well_and_leaves_its_numbers(name: str) -> None:
     assert_runs(name)
+
+
+def test_a_quick_run_of_the_log_in_postgresql_leaves_its_numbers() -> None:
+    assert_runs("grow", "bench.grow.log")
 
 
 def test_a_quick_run_with_real_agents_ends_well_and_leaves_its_numbers() -> None:
@@ -44,17 +52,21 @@ def test_an_unknown_benchmark_is_refused_with_the_known_ones() -> None:
     )
 
 
-def assert_runs(name: str) -> None:
+def assert_runs(name: str, module: str = "") -> None:
     report = ROOT / "bench" / "out" / f"{name.replace('queue-real', 'queue_real')}-quick.json"
     report.unlink(missing_ok=True)
-    ended = run(name, "--quick")
+    ended = run_module(module, "--quick") if module else run(name, "--quick")
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert json.loads(report.read_text())
 
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:
+    return run_module("bench", *words)
+
+
+def run_module(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        (sys.executable, "-m", "bench", *words),
+        (sys.executable, "-m", *words),
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
