@@ -45,7 +45,7 @@ class Sizes:
     think: float
 
 
-FULL = Sizes(5, 3, 10, 80, 8, (1, 2, 3), 4, 4, 10.0)
+FULL = Sizes(3, 3, 10, 80, 8, (1, 2, 3), 4, 4, 10.0)
 QUICK = Sizes(1, 1, 1, 2, 2, (1,), 2, 1, 0.1)
 
 
